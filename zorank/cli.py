@@ -1,0 +1,337 @@
+"""The command line: it translates words into calls and results into words, and decides nothing."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from zorank import optimizers, rng, stores, theory
+from zorank._version import __version__
+from zorank.errors import InvalidInput, ZorankError
+from zorank.minimize import Result
+from zorank.minimize import minimize as minimize_function
+from zorank.protocols import Store
+from zorank.run import Run
+from zorank.types import Vector, as_vector
+
+app = typer.Typer(
+    name="zorank",
+    help="Optimise what can be ranked but not scored.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+runs_app = typer.Typer(help="The runs kept in a store.", no_args_is_help=True)
+app.add_typer(runs_app, name="runs")
+out = Console()
+log = Console(stderr=True)
+
+PRINTED_COORDINATES = 20
+"""A longer result goes to a file instead of the screen."""
+
+
+def main() -> None:
+    """Run the command line; an expected error is one sentence and exit code 2."""
+    try:
+        app()
+    except ZorankError as error:
+        log.print(f"zorank: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        out.print(__version__, highlight=False)
+        raise typer.Exit
+
+
+@app.command()
+def minimize(
+    function: Annotated[str, typer.Argument(help="What to minimise, as module:function.")],
+    dim: Annotated[int | None, typer.Option(help="Start at a draw of N(0, I) in R^dim.")] = None,
+    x0: Annotated[
+        Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help=f"auto, or one of: {', '.join(optimizers.REGISTRY)}.")
+    ] = "auto",
+    points: Annotated[int, typer.Option(help="How many candidates may be evaluated.")] = 3000,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
+    m: Annotated[int | None, typer.Option("--m", help="Candidates on a slate.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="A setting of the method, name=value; may be given several times."),
+    ] = None,
+    bounds: Annotated[
+        str | None, typer.Option(help="low,high: keep every coordinate between them.")
+    ] = None,
+    maximize: Annotated[bool, typer.Option("--maximize", help="Maximise instead.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Save a picture of the progress.")] = None,
+    save: Annotated[
+        Path | None, typer.Option("--out", help="Save x and the history as JSON.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Keep the run under this name, or go on with it.")
+    ] = None,
+    store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+) -> None:
+    """Minimise a Python function from the ranks of its values alone.
+
+    Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
+    """
+    f = _load_function(function)
+    start = _start(dim, x0, seed)
+    latest: list[Result] = []
+
+    def remember(result: Result) -> None:
+        latest[:] = [result]
+
+    try:
+        result = minimize_function(
+            f,
+            start,
+            points=points,
+            method=method,
+            seed=seed,
+            m=m,
+            k=k,
+            options=_options(option or []),
+            bounds=_bounds(bounds, start.size),
+            maximize=maximize,
+            callback=remember,
+            progress=not quiet and log.is_terminal,
+            store=_open_store(store) if store or name else None,
+            name=name,
+        )
+    except KeyboardInterrupt:
+        if not latest:
+            raise
+        result = latest[0]
+        result.message = f"stopped by you after {result.points} points"
+    _report(result, save, plot, function)
+
+
+@app.command()
+def plan(
+    dim: Annotated[int, typer.Option(help="The dimension of a candidate.")],
+    largest: Annotated[int, typer.Option(help="The most candidates to show at once.")] = 12,
+    rank: Annotated[int | None, typer.Option(help="Only plans that rank this many.")] = None,
+    rows: Annotated[int, typer.Option(help="How many plans to list.")] = 10,
+    round_seconds: Annotated[
+        float, typer.Option(min=0, help="A person's seconds for a round as such.")
+    ] = theory.TYPICAL.round,
+    look_seconds: Annotated[
+        float, typer.Option(min=0, help="Seconds to look at one candidate.")
+    ] = theory.TYPICAL.look,
+    compare_seconds: Annotated[
+        float, typer.Option(min=0, help="Seconds to compare two candidates.")
+    ] = theory.TYPICAL.compare,
+) -> None:
+    """How many candidates to show a person, and how many of them to have ranked.
+
+    Quality is the share of an exact gradient's progress that one answer gives. The seconds are
+    assumptions: set them to what you observe.
+    """
+    costs = theory.Costs(round_seconds, look_seconds, compare_seconds)
+    ordered = theory.plans(dim, largest, rank, costs)
+    chosen = theory.recommend(ordered)
+    base = theory.plan(2, 1, dim, costs)
+    table = Table(title=f"Plans for {dim} dimensions, the best per minute first")
+    for heading in ("show", "rank", "quality", "compare", "seconds"):
+        table.add_column(heading, justify="right")
+    for heading in ("×round", "×shown", "×compare", "×minute"):
+        table.add_column(heading, justify="right")
+    for p in [*ordered[:rows], *([] if chosen in ordered[:rows] else [chosen])]:
+        table.add_row(
+            *(str(p.m), str(p.k), f"{p.quality:.2%}", str(p.comparisons), f"{p.seconds:.0f}"),
+            *(f"{mine / pair:.2f}" for mine, pair in zip(_worth(p), _worth(base), strict=True)),
+            style="bold green" if p is chosen else None,
+        )
+    out.print(table)
+    out.print(
+        "show m candidates, rank the best k; quality: share of an exact gradient's progress;\n"
+        "compare: comparisons a person makes; ×: quality per round, candidate shown, comparison\n"
+        f"and minute, as multiples of a single pair's. Costs: {costs.round:g} s a round, "
+        f"{costs.look:g} s a candidate,\n{costs.compare:g} s a comparison."
+    )
+    out.print(
+        f"Recommended: show {chosen.m}, have the best {chosen.k} ranked, "
+        f"about {chosen.seconds:.0f} s a round:\nthe least tiring plan within 5% of the best.",
+        style="bold",
+    )
+
+
+StoreOption = Annotated[str | None, typer.Option(help="The store (a URL or file).")]
+
+
+@runs_app.command("list")
+def list_runs(store: StoreOption = None) -> None:
+    """All runs of a store."""
+    opened = _open_store(store)
+    table = Table()
+    for heading in ("name", "optimizer", "dim", "rounds", "created"):
+        table.add_column(heading)
+    for record in opened.runs():
+        answered = sum(line.answer is not None for line in opened.rounds(record.name))
+        created = datetime.fromtimestamp(record.created_at).strftime("%Y-%m-%d %H:%M")
+        row = (record.name, record.optimizer, str(record.x0.size), str(answered), created)
+        table.add_row(*row)
+    out.print(table if table.row_count else "no runs yet")
+
+
+@runs_app.command("show")
+def show_run(name: str, store: StoreOption = None) -> None:
+    """One run: its configuration and its rounds."""
+    run = Run.open(_open_store(store), name)
+    record = run.record
+    out.print(
+        f"{record.name}: {record.optimizer}, {record.x0.size} dimensions, seed {record.seed}"
+    )
+    out.print(f"recorded by zorank {record.version}, settings {json.dumps(dict(record.options))}")
+    table = Table()
+    columns = list(dict.fromkeys(key for row in run.history for key in row))
+    for heading in columns:
+        table.add_column(heading)
+    for row in run.history:
+        table.add_row(*(_cell(row.get(column)) for column in columns))
+    out.print(table if table.row_count else "no round answered yet")
+
+
+@runs_app.command("export")
+def export_run(
+    name: str,
+    store: StoreOption = None,
+    save: Annotated[Path | None, typer.Option("--out", help="The file; else the screen.")] = None,
+) -> None:
+    """A run as JSON: what it takes to make it again, its log, and its best point."""
+    text = json.dumps(Run.open(_open_store(store), name).export(), indent=2)
+    if save is None:
+        sys.stdout.write(text + "\n")
+    else:
+        _write(save, text)
+
+
+@runs_app.command("delete")
+def delete_run(
+    name: str,
+    store: StoreOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Forget a run and its log for good."""
+    opened = _open_store(store)
+    answered = len(opened.rounds(name))
+    if not yes:
+        typer.confirm(f"Delete {name} and its {answered} rounds for good?", abort=True)
+    opened.delete(name)
+    out.print(f"deleted {name}")
+
+
+def _worth(p: theory.Plan) -> tuple[float, ...]:
+    return p.quality, p.per_candidate, p.per_comparison, p.per_minute
+
+
+def _open_store(url: str | None) -> Store:
+    return stores.open_store(url or stores.default_url())
+
+
+def _load_function(target: str) -> Callable[[Vector], Any]:
+    module_name, _, function_name = target.partition(":")
+    if not module_name or not function_name:
+        raise InvalidInput(f"a function is given as module:function, found {target!r}")
+    sys.path.insert(0, "")  # a module in the current folder, as with python -m
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise InvalidInput(f"the module {error.name!r} of {target!r} is not found") from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        raise InvalidInput(f"the module {module_name!r} has no function {function_name!r}")
+    return function  # type: ignore[no-any-return]
+
+
+def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
+    if (dim is None) == (file is None):
+        raise InvalidInput("give the start either as --dim N or as --x0 FILE")
+    if dim is not None:
+        if dim < 1:
+            raise InvalidInput(f"--dim must be at least 1, found {dim}")
+        return np.random.default_rng(rng.check_seed(seed)).standard_normal(dim)
+    return as_vector(_read_vector(file or Path()), f"the start in {file}")
+
+
+def _read_vector(file: Path) -> Any:
+    try:
+        if file.suffix == ".npy":
+            return np.load(file, allow_pickle=False)
+        if file.suffix == ".json":
+            return json.loads(file.read_text())
+        return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
+
+
+def _options(pairs: list[str]) -> dict[str, Any]:
+    options = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+        try:
+            options[key] = json.loads(text)
+        except ValueError:
+            options[key] = text  # a word, such as space=gaussian
+    return options
+
+
+def _bounds(text: str | None, dim: int) -> list[tuple[float, float]] | None:
+    if text is None:
+        return None
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError as error:
+        raise InvalidInput(f"bounds are given as low,high, found {text!r}") from error
+    return [(low, high)] * dim
+
+
+def _report(result: Result, save: Path | None, plot: Path | None, title: str) -> None:
+    out.print(str(result), highlight=False, markup=False)
+    if save is None and result.x.size > PRINTED_COORDINATES:
+        save = Path("zorank-result.json")
+    if save is not None:
+        data = {"x": result.x.tolist(), "fun": result.fun, "message": result.message}
+        counts = {"points": result.points, "rounds": result.rounds, "history": result.history}
+        _write(save, json.dumps({**data, **counts}))
+        out.print(f"all of x and the history: {save}", highlight=False, markup=False)
+    if plot is not None:
+        from zorank.plots import plot_history
+
+        plot_history(result.history, plot, title)
+        out.print(f"plot: {plot}", highlight=False, markup=False)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text + "\n")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

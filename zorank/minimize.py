@@ -1,0 +1,197 @@
+"""One call: minimise a function of which only the order of its values is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zorank import optimizers
+from zorank.errors import InvalidInput
+from zorank.executors import evaluate_slate
+from zorank.oracles.function import Objective, answer_from_values
+from zorank.protocols import Store
+from zorank.run import Run
+from zorank.slates import Points, Slate
+from zorank.types import Vector
+
+Callback = Callable[["Result"], Any]
+
+
+@dataclass(eq=False)
+class Result:
+    """What `minimize` found.
+
+    Attributes:
+        x: the best point.
+        points: candidates evaluated for ranking.
+        rounds: slates answered.
+        message: why it stopped.
+        success: False if it was stopped before the limit of points.
+        history: one row a round: round, points, question, value (the best of this slate), best (of
+            all so far), and what the optimizer reports.
+        run: the run behind it, to go on with, undo or branch.
+    """
+
+    x: Vector
+    points: int
+    rounds: int
+    message: str
+    success: bool
+    history: list[dict[str, Any]] = field(repr=False)
+    run: Run = field(repr=False)
+    _value: Callable[[Vector], float] = field(repr=False)
+
+    def __str__(self) -> str:
+        x = np.array2string(self.x, threshold=8, edgeitems=3, precision=6)
+        return (
+            f"{self.message}\n   points  {self.points}\n   rounds  {self.rounds}\n"
+            f"      fun  {self.fun:.8g}\n        x  {x}"
+        )
+
+    @cached_property
+    def fun(self) -> float:
+        """f(x): evaluated once, when it is first looked at, and never told to the optimizer."""
+        return self._value(self.x)
+
+
+def minimize(
+    f: Objective,
+    x0: ArrayLike,
+    points: int = 3000,
+    method: str = "auto",
+    seed: int = 0,
+    m: int | None = None,
+    k: int | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+    executor: Executor | None = None,
+    callback: Callback | None = None,
+    progress: bool = False,
+    bounds: Any = None,
+    maximize: bool = False,
+    vectorized: bool = False,
+    store: Store | None = None,
+    name: str | None = None,
+) -> Result:
+    """Minimise f from the ranks of its values alone.
+
+    Args:
+        f: a candidate (d,) → a finite number.
+        x0: the start.
+        points: how many candidates may be evaluated.
+        method: a name in `zorank.optimizers.REGISTRY`; "auto" is the one recommended.
+        seed: the same seed gives the same run, bit for bit.
+        m: candidates on a slate; None leaves it to the method.
+        k: how many of them are ranked; None ranks all.
+        options: the optimizer's own settings, by their names.
+        executor: a `concurrent.futures.Executor` that evaluates a slate's candidates.
+        callback: called with the result so far after every round; stops the run by returning True
+            or raising StopIteration.
+        progress: show a progress bar.
+        bounds: a (low, high) pair for each coordinate, or one object with lb and ub, as SciPy's.
+        maximize: maximise instead.
+        vectorized: f takes all candidates (m, d) at once and returns m numbers.
+        store: keep the run here; with a name that exists, go on with that run.
+        name: the run's name in the store.
+    """
+    _check_points(points)
+    settings = {**options, **_given(m=m, k=k, bounds=_bounds(bounds))}
+    run = Run(optimizers.make(method, settings), x0, seed, store, name)
+    better = max if maximize else min
+    history = _with_best(run.history, better)
+
+    def result(message: str, success: bool) -> Result:
+        def value(x: Vector) -> float:
+            return float(evaluate_slate(f, Slate(Points(x[None])), None, vectorized)[0])
+
+        return Result(run.best(), run.points, len(history), message, success, history, run, value)
+
+    with _progress_bar(progress, points) as show:
+        while run.points + len(slate := run.ask()) <= points:
+            values = evaluate_slate(f, slate, executor, vectorized)
+            answer = answer_from_values(slate, -values if maximize else values)
+            run.tell(answer, note={"value": float(better(values))})
+            history += _with_best(run.history[-1:], better, history)
+            show(run.points, history[-1]["best"])
+            if callback is not None and _stops(callback, result("running", False)):
+                return result("the callback stopped it", False)
+    return result(f"stopped at the limit of {points} points", True)
+
+
+def _with_best(
+    rows: Sequence[Mapping[str, Any]],
+    better: Callable[..., float],
+    before: Sequence[Mapping[str, Any]] = (),
+) -> list[dict[str, Any]]:
+    """The rows with the best value up to each; `before` are the rows that precede them."""
+    best = [row["best"] for row in before[-1:]]
+    complete = []
+    for row in rows:
+        best = [better([*best, row["value"]])]
+        complete.append({**row, "best": best[0]})
+    return complete
+
+
+def _stops(callback: Callback, result: Result) -> bool:
+    try:
+        return bool(callback(result))
+    except StopIteration:
+        return True
+
+
+def _given(**settings: Any) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _check_points(points: object) -> None:
+    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 1:
+        raise InvalidInput(f"points must be a whole number from 1, found {points!r}")
+
+
+def _bounds(bounds: Any) -> tuple[Any, Any] | None:
+    """SciPy's bounds, pairs or an object with lb and ub, as (lower, upper)."""
+    if bounds is None:
+        return None
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        return _plain(bounds.lb), _plain(bounds.ub)
+    try:
+        pairs = np.array(
+            [(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in bounds],
+            dtype=np.float64,
+        )
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"bounds must be a (low, high) pair for each coordinate, found {bounds!r:.60}"
+        ) from error
+    return pairs[:, 0].tolist(), pairs[:, 1].tolist()
+
+
+def _plain(bound: ArrayLike) -> Any:
+    return np.asarray(bound, dtype=np.float64).tolist()
+
+
+@contextmanager
+def _progress_bar(wanted: bool, points: int) -> Iterator[Callable[[int, float], None]]:
+    """A function to call after every round; it draws a bar on standard error if that is wanted."""
+    if not wanted:
+        yield lambda done, best: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.completed:.0f}/{task.total:.0f} points"),
+        BarColumn(),
+        TextColumn("best {task.fields[best]:.6g}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("points", total=points, best=float("nan"))
+        yield lambda done, best: bar.update(task, completed=done, best=best)

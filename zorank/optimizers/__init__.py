@@ -1,0 +1,49 @@
+"""The optimizers: one file = one method. To add one, write its file and give it a line here."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, cast
+
+from zorank.errors import InvalidInput, unknown_name
+from zorank.optimizers.zo_ranksgd import ZORankSGD
+from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
+from zorank.protocols import AnyOptimizer
+
+REGISTRY: dict[str, type[AnyOptimizer]] = {
+    cls.name: cls
+    for cls in (
+        ZORankSGD,
+        ZORankSGDMemory,
+    )
+}
+"""Every optimizer by its name."""
+
+DEFAULT = "zo-ranksgd"
+"""What "auto" stands for until an optimizer of that name leads the field."""
+
+
+def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
+    """The optimizer of this name with these settings; unknown names get the closest known ones."""
+    options = dict(options or {})
+    if name == "auto" and "auto" not in REGISTRY:
+        name = DEFAULT
+    if name not in REGISTRY:
+        raise unknown_name("optimizer", name, [*REGISTRY, "auto"])
+    settings = [field.name for field in dataclasses.fields(cast(Any, REGISTRY[name]))]
+    for option in options:
+        if option not in settings:
+            raise unknown_name(f"setting of {name}", option, settings)
+    return REGISTRY[name](**options)
+
+
+def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
+    """The settings of an optimizer as plain JSON values."""
+    if not dataclasses.is_dataclass(optimizer) or isinstance(optimizer, type):
+        raise InvalidInput(
+            "an optimizer is a frozen dataclass whose fields are its settings, "
+            f"found {optimizer!r}"
+        )
+    return {field.name: getattr(optimizer, field.name) for field in dataclasses.fields(optimizer)}
+
+
+__all__ = ["DEFAULT", "REGISTRY", "ZORankSGD", "ZORankSGDMemory", "configuration", "make"]

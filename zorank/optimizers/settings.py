@@ -1,0 +1,92 @@
+"""What the settings of optimizers have in common: the space they name, and their checks."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from zorank.errors import InvalidInput
+from zorank.slates import Box, Free, Shell, Space
+from zorank.types import Vector
+
+SpaceName: TypeAlias = Literal["euclidean", "gaussian"]
+Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
+
+
+def make_space(space: SpaceName, bounds: Bounds | None, dim: int) -> Space:
+    """The space that an optimizer's settings name, for candidates of this dimension."""
+    if space == "gaussian":
+        return Shell()
+    if bounds is None:
+        return Free()
+    lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
+    for bound in (lower, upper):
+        if bound.ndim and bound.size != dim:
+            raise InvalidInput(
+                f"bounds are given for {bound.size} coordinates, but candidates have {dim}"
+            )
+    return Box(np.broadcast_to(lower, dim), np.broadcast_to(upper, dim))
+
+
+def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
+    """The bounds as plain floats; an error if they or the space's name make no sense."""
+    if space not in ("euclidean", "gaussian"):
+        raise InvalidInput(f"space must be 'euclidean' or 'gaussian', found {space!r}")
+    if bounds is None:
+        return None
+    if space == "gaussian":
+        raise InvalidInput("bounds cut the Gaussian shell; use either bounds or space='gaussian'")
+    try:
+        lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
+        ordered = bool(np.all(lower < upper))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"bounds must be (lower, upper), numbers or one per coordinate, found {bounds!r}"
+        ) from error
+    if not ordered or lower.ndim > 1 or upper.ndim > 1:
+        raise InvalidInput(f"every lower bound must be below its upper bound, found {bounds!r}")
+    return _plain(lower), _plain(upper)
+
+
+def check_slate_size(owner: Any, smallest: int = 2) -> None:
+    """Raise unless m candidates can be shown and k of them ranked."""
+    check_count(owner, "m", smallest)
+    if owner.k is not None:
+        check_count(owner, "k", 1, owner.m)
+
+
+def check_count(owner: object, name: str, low: int, high: int | None = None) -> None:
+    """Raise unless the field is a whole number from low (to high)."""
+    value = getattr(owner, name)
+    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_count or value < low or (high is not None and value > high):
+        limit = f"from {low}" + ("" if high is None else f" to {high}")
+        raise InvalidInput(f"{name} must be a whole number {limit}, found {value!r}")
+    object.__setattr__(owner, name, int(value))
+
+
+_LIMITS = {
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
+}
+
+
+def check_number(owner: object, name: str, **limits: float) -> None:
+    """Raise unless the field is a finite number within limits: above, at_least, below, at_most."""
+    value = getattr(owner, name)
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (
+        is_number
+        and np.isfinite(value)
+        and all(_LIMITS[limit](value, edge) for limit, edge in limits.items())
+    ):
+        wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
+        raise InvalidInput(f"{name} must be a finite number {wanted}, found {value!r}")
+    object.__setattr__(owner, name, float(value))
+
+
+def _plain(bound: Vector) -> float | tuple[float, ...]:
+    return float(bound) if bound.ndim == 0 else tuple(bound.tolist())

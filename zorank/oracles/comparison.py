@@ -1,0 +1,64 @@
+"""A judge who can only say which of two is better, asked often enough to answer any slate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from zorank.errors import InvalidInput
+from zorank.slates import Slate
+from zorank.types import Ranking, Vector
+
+
+@dataclass(frozen=True)
+class ComparisonOracle:
+    """Sorts a slate by pairwise comparisons (m − 1 of them if only the best is asked for).
+
+    Attributes:
+        compare: (a, b) → negative if a is better, positive if b is better, 0 for no difference.
+        k: the deepest ranking it will give; None gives what the slate asks for.
+    """
+
+    compare: Callable[[Vector, Vector], float]
+    k: int | None = None
+
+    def answer(self, slate: Slate) -> Ranking:
+        """The answer to the slate's question."""
+        if slate.question == "values":
+            raise InvalidInput("a comparison has no values to tell; this slate asks for values")
+        if slate.question == "best":
+            return Ranking.of([self._best(slate)])
+        by_verdict = cmp_to_key(self._sign)
+        order = sorted(range(len(slate)), key=lambda i: by_verdict(slate[i]))
+        groups: list[list[int]] = []
+        for before, here in zip([None, *order], order, strict=False):
+            if before is not None and self._sign(slate[before], slate[here]) == 0:
+                groups[-1].append(here)
+            else:
+                groups.append([here])
+        depths = [d for d in (slate.k, self.k) if d is not None]
+        return Ranking.of(_first(groups, min(depths, default=len(slate))))
+
+    def _best(self, slate: Slate) -> list[int]:
+        best = [0]
+        for i in range(1, len(slate)):
+            sign = self._sign(slate[i], slate[best[0]])
+            if sign < 0:
+                best = [i]
+            elif sign == 0:
+                best.append(i)
+        return best
+
+    def _sign(self, a: Vector, b: Vector) -> int:
+        verdict = self.compare(a, b)
+        return (verdict > 0) - (verdict < 0)
+
+
+def _first(groups: list[list[int]], depth: int) -> list[list[int]]:
+    """The groups that name the best `depth`, a tie across the cut whole."""
+    kept, named = [], 0
+    for group in groups:
+        if named >= depth:
+            break
+        kept.append(group)
+        named += len(group)
+    return kept

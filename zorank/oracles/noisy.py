@@ -1,0 +1,130 @@
+"""Judges who err, each in one way: noise on values, swaps, chance, or eyes that see only so much.
+
+The noise of an answer is a function of the seed and of the slate: asked the same question again,
+as after a crash, a noisy judge gives the same answer. Different slates get independent noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zorank import rng
+from zorank.errors import InvalidInput
+from zorank.oracles.function import Objective, answer_from_values, evaluate
+from zorank.protocols import Oracle
+from zorank.slates import Slate
+from zorank.types import Answer, Ranking
+
+
+@dataclass(frozen=True)
+class GaussianNoise:
+    """Adds N(0, sd²) to every value before ranking: the paper's noisy oracle (appendix C.3)."""
+
+    f: Objective
+    sd: float
+    seed: int = 0
+    k: int | None = None
+    vectorized: bool = False
+
+    def __post_init__(self) -> None:
+        _require(self.sd >= 0, f"sd must be 0 or more, found {self.sd}")
+
+    def answer(self, slate: Slate) -> Answer:
+        """The answer to the slate's question, from noisy values."""
+        values = evaluate(self.f, slate, self.vectorized)
+        noise = self.sd * _noise(self.seed, slate).standard_normal(len(slate))
+        return answer_from_values(slate, values + noise, self.k)
+
+
+@dataclass(frozen=True)
+class PlackettLuce:
+    """Chooses the best with probability ∝ exp(−f/temperature), then the next best, and so on."""
+
+    f: Objective
+    temperature: float
+    seed: int = 0
+    k: int | None = None
+    vectorized: bool = False
+
+    def __post_init__(self) -> None:
+        _require(self.temperature > 0, f"temperature must be above 0, found {self.temperature}")
+
+    def answer(self, slate: Slate) -> Answer:
+        """The answer to the slate's question; sorting by Gumbel noise is Plackett–Luce choice."""
+        values = evaluate(self.f, slate, self.vectorized)
+        gumbel = _noise(self.seed, slate).gumbel(size=len(slate))
+        return answer_from_values(slate, values - self.temperature * gumbel, self.k)
+
+
+@dataclass(frozen=True)
+class RandomSwaps:
+    """Another judge whose neighbouring ranks are swapped, each pair with this probability.
+
+    Going down the order, the better of two neighbours falls behind with the probability given;
+    what is ranked may so also change places with what is not.
+    """
+
+    judge: Oracle
+    probability: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _require(
+            0 <= self.probability <= 1,
+            f"a probability lies between 0 and 1, found {self.probability}",
+        )
+
+    def answer(self, slate: Slate) -> Answer:
+        """The judge's answer after the swaps."""
+        answer = self.judge.answer(slate)
+        if not isinstance(answer, Ranking) or answer.worst or answer.among is not None:
+            raise InvalidInput(f"swaps need an order, best first, found {answer!r:.60}")
+        draws = _noise(self.seed, slate)
+        order = list(answer.best)
+        unnamed = sorted(set(range(len(slate))) - set(answer.named))
+        if unnamed:
+            order.append((int(draws.choice(unnamed)),))
+        for i in range(len(order) - 1):
+            if draws.random() < self.probability:
+                order[i], order[i + 1] = order[i + 1], order[i]
+        return Ranking(tuple(order[: len(answer.best)]))
+
+
+@dataclass(frozen=True)
+class JustNoticeable:
+    """Sees no difference between values closer than a threshold: it ties them.
+
+    Candidates are sorted; a group holds all that lie within the threshold of its best. If that is
+    the whole slate, the answer is "no difference".
+    """
+
+    f: Objective
+    threshold: float
+    k: int | None = None
+    vectorized: bool = False
+
+    def __post_init__(self) -> None:
+        _require(self.threshold >= 0, f"threshold must be 0 or more, found {self.threshold}")
+
+    def answer(self, slate: Slate) -> Answer:
+        """The answer to the slate's question, with everything too close to call tied."""
+        values = evaluate(self.f, slate, self.vectorized)
+        seen = values.copy()
+        anchor = -np.inf
+        for i in np.argsort(values, kind="stable"):
+            if values[i] - anchor > self.threshold:
+                anchor = values[i]
+            seen[i] = anchor
+        if np.ptp(seen) == 0 and slate.question != "values":
+            return Ranking.no_difference()
+        return answer_from_values(slate, seen, self.k)
+
+
+def _noise(seed: int, slate: Slate) -> np.random.Generator:
+    # Two slates may share their first candidate (a repeated search from x*), hardly also the last.
+    return rng.for_content(seed, slate.question.encode(), slate[0].tobytes(), slate[-1].tobytes())
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise InvalidInput(message)

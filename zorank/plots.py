@@ -1,0 +1,34 @@
+"""Pictures of what happened."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from zorank.errors import InvalidInput, MissingExtra
+
+
+def plot_history(history: Sequence[Mapping[str, Any]], path: str | Path, title: str = "") -> None:
+    """Save a picture of the best value so far against points (`Result.history`)."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a plot", "matplotlib", "experiments") from error
+    if not history:
+        raise InvalidInput("there is nothing to plot yet: no round was answered")
+    points = [row["points"] for row in history]
+    best = [row["best"] for row in history]
+    with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure(figsize=(7, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        axes.plot(points, [row["value"] for row in history], ".", ms=3, c="#b8c4d6", label="round")
+        axes.plot(points, best, lw=2, c="#2b5797", label="best so far")
+        if min(best) > 0 and max(best) / min(best) > 50:
+            axes.set_yscale("log")
+        axes.set(xlabel="points", ylabel="value", title=title)
+        axes.grid(alpha=0.25)
+        axes.legend(frameon=False)
+        try:
+            figure.savefig(path, dpi=150)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"the plot cannot be written to {path}: {error}") from error

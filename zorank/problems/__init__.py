@@ -1,0 +1,5 @@
+"""Things to optimise."""
+
+from zorank.problems.functions import rosenbrock, sphere
+
+__all__ = ["rosenbrock", "sphere"]

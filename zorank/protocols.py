@@ -1,0 +1,104 @@
+"""The page to read first: the four roles in zorank, and how data flows between them.
+
+    optimizer.ask → Slate → an oracle, or a person → Ranking → store → optimizer.tell → next round
+
+**A run is a seed, a configuration and a log of answers. State is the fold of that log.** So an
+optimizer is a frozen dataclass of settings with pure methods: it never mutates a state, holds no
+generator and reads no clock. Give it the same state and the generator of the same round, and it
+asks the same question, bit for bit. Resume, undo and branching need nothing more.
+"""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Protocol, TypeVar
+
+import numpy as np
+
+from zorank.slates import Slate
+from zorank.types import Answer, Round, RunRecord, Vector
+
+S = TypeVar("S")
+
+
+class Optimizer(Protocol[S]):
+    """Makes the next slate from a state, and the next state from an answer.
+
+    Implementations are frozen dataclasses whose fields are plain JSON values: the fields are the
+    configuration that a store keeps.
+    """
+
+    name: ClassVar[str]
+    """Its name in the registry."""
+
+    revision: ClassVar[int]
+    """Raise it when the same seed and answers no longer give the same numbers."""
+
+    def init(self, x0: Vector) -> S:
+        """The state before the first round."""
+        ...
+
+    def ask(self, state: S, rng: np.random.Generator) -> Slate:
+        """The question this state asks next."""
+        ...
+
+    def tell(self, state: S, slate: Slate, answer: Answer) -> S:
+        """The state after this answer to the slate that `ask` made of this state."""
+        ...
+
+    def best(self, state: S) -> Vector:
+        """The point this state holds to be best."""
+        ...
+
+    def report(self, state: S) -> dict[str, float]:
+        """What a history shows of this state beside the best point, such as its radius."""
+        ...
+
+
+class Oracle(Protocol):
+    """Anything that answers a slate by itself: a function, a noisy function, a model."""
+
+    def answer(self, slate: Slate) -> Answer:
+        """The answer to the slate's question."""
+        ...
+
+
+class Store(Protocol):
+    """Where runs and their logs are kept. A method that returns has made its change durable.
+
+    Rounds are addressed by the run's name and the round's index. An undone round leaves the log
+    but not the store's memory: an audit can still see it.
+    """
+
+    def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
+        """Keep a new run, with a log if it branches off another; refuse a name that exists."""
+        ...
+
+    def record(self, name: str) -> RunRecord:
+        """The run of this name; an error that lists the closest names if there is none."""
+        ...
+
+    def runs(self) -> list[RunRecord]:
+        """All runs, oldest first."""
+        ...
+
+    def rounds(self, name: str) -> list[Round]:
+        """The log of a run in order: answered rounds, and at most one that waits, last."""
+        ...
+
+    def append(self, name: str, index: int, shown_at: float) -> Round:
+        """The waiting round `index`; new if it was never shown, else as it was first shown."""
+        ...
+
+    def answer(self, name: str, answered: Round) -> None:
+        """Answer the waiting round; refuse if it is not the one that waits."""
+        ...
+
+    def undo(self, name: str, index: int) -> None:
+        """Take back every round from `index` on, waiting ones included."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Forget a run and its log for good."""
+        ...
+
+
+AnyOptimizer = Optimizer[Any]

@@ -1,0 +1,307 @@
+"""A run: an optimizer, a start, a seed, and the log of its rounds.
+
+`Run` gives the ask/tell habit to people who like it and holds the state for them. It is the only
+place where a log is folded into a state; everything it does is written to its store before it
+becomes visible, so a process may die at any point and the run goes on as if it had not.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+from uuid import uuid4
+
+from numpy.typing import ArrayLike
+
+from zorank import optimizers, rng
+from zorank._version import __version__
+from zorank.errors import InvalidInput, ReplayError, StaleAnswer
+from zorank.estimators import as_answer
+from zorank.protocols import AnyOptimizer, Store
+from zorank.slates import Slate
+from zorank.stores import MemoryStore
+from zorank.types import Answer, Order, Round, RunRecord, Vector, as_vector
+
+
+class Run:
+    """A run one can ask, tell, undo and branch.
+
+    Args:
+        optimizer: an optimizer, or a name in `zorank.optimizers.REGISTRY`.
+        x0: the start; its length is the dimension.
+        seed: with the answers, all that the run's numbers depend on.
+        store: where the log is kept; None keeps it in memory.
+        name: the run's name in the store. A name that exists continues that run, and refuses
+            another configuration.
+    """
+
+    def __init__(
+        self,
+        optimizer: AnyOptimizer | str,
+        x0: ArrayLike,
+        seed: int = 0,
+        store: Store | None = None,
+        name: str | None = None,
+    ) -> None:
+        self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
+        self._store: Store = MemoryStore() if store is None else store
+        wanted = _new_record(self._optimizer, as_vector(x0, "x0"), rng.check_seed(seed), name)
+        self._optimizer.init(wanted.x0)  # a start that cannot work must not leave a run behind
+        known = {record.name: record for record in self._store.runs()} if name else {}
+        if wanted.name in known:
+            _check_same(known[wanted.name], wanted)
+        else:
+            self._store.create(wanted)
+        self._record = known.get(wanted.name, wanted)
+        self._waiting: Round | None = None
+        self._load()
+
+    @classmethod
+    def open(cls, store: Store, name: str, optimizer: AnyOptimizer | None = None) -> Run:
+        """The run of this name in a store, continued.
+
+        An optimizer of your own, one that is not in the registry, has to be given again.
+        """
+        record = store.record(name)
+        if optimizer is None:
+            if record.optimizer not in optimizers.REGISTRY:
+                raise ReplayError(
+                    f"run {name!r} uses the optimizer {record.optimizer!r}, which is not in "
+                    "zorank's registry; give it to Run.open(store, name, optimizer)"
+                )
+            optimizer = optimizers.make(record.optimizer, record.options)
+        return cls(optimizer, record.x0, record.seed, store, name)
+
+    @property
+    def name(self) -> str:
+        """The run's name in its store."""
+        return self._record.name
+
+    @property
+    def record(self) -> RunRecord:
+        """What the run is, beside its log."""
+        return self._record
+
+    @property
+    def optimizer(self) -> AnyOptimizer:
+        """The optimizer that asks."""
+        return self._optimizer
+
+    @property
+    def state(self) -> Any:
+        """The fold of the log so far."""
+        return self._state
+
+    @property
+    def points(self) -> int:
+        """How many candidates have been judged."""
+        return int(self._history[-1]["points"]) if self._history else 0
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """One row for each answered round: round, points, question, seconds, and what is noted."""
+        return list(self._history)
+
+    def ask(self) -> Slate:
+        """The slate that waits for an answer; the same one until it is told."""
+        if self._waiting is None:
+            self._waiting = self._store.append(self.name, len(self._history), time.time())
+        return self._make_slate()
+
+    def tell(
+        self,
+        answer: Answer | Order,
+        *,
+        rater: str | None = None,
+        round: int | None = None,
+        note: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Answer the waiting slate.
+
+        Args:
+            answer: a Ranking, or a list such as [2, [0, 5]]: best first, an inner list is a tie.
+            rater: who answers.
+            round: the index of the round this answers; refused if another one waits.
+            note: kept in the log and shown in the history, never told to the optimizer.
+        """
+        if self._waiting is None:
+            raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
+        if round is not None and round != self._waiting.index:
+            raise StaleAnswer(
+                f"this answers round {round} of run {self.name!r}, "
+                f"but round {self._waiting.index} waits"
+            )
+        answer, slate = as_answer(answer), self._make_slate()
+        answer.check(len(slate))
+        state = self._optimizer.tell(self._state, slate, answer)
+        answered = replace(
+            self._waiting,
+            answer=answer,
+            rater=rater,
+            answered_at=time.time(),
+            note=_plain_note(note),
+        )
+        self._store.answer(self.name, answered)  # durable first, visible second
+        self._advance(answered, slate, state)
+        self._waiting = None
+
+    def undo(self, rounds: int = 1) -> None:
+        """Take back the last answered rounds; the run is then exactly as it was before them."""
+        answered = len(self._history)
+        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= answered:
+            raise InvalidInput(
+                f"{rounds!r} rounds cannot be undone: run {self.name!r} has {answered} answered"
+            )
+        self._store.undo(self.name, answered - rounds)
+        self._load()
+
+    def branch(self, round: int | None = None, name: str | None = None) -> Run:
+        """A new run in the same store that shares this one's first `round` answered rounds."""
+        answered = [line for line in self._log if line.answer is not None]
+        kept = len(answered) if round is None else round
+        if isinstance(kept, bool) or not isinstance(kept, int) or not 0 <= kept <= len(answered):
+            raise InvalidInput(
+                f"run {self.name!r} has {len(answered)} answered rounds; "
+                f"a branch keeps from 0 to {len(answered)} of them, found {round!r}"
+            )
+        record = replace(self._record, name=name or _new_name(), created_at=time.time())
+        self._store.create(record, answered[:kept])
+        return Run(self._optimizer, record.x0, record.seed, self._store, record.name)
+
+    def best(self) -> Vector:
+        """The best point so far, as a new array."""
+        return self._optimizer.best(self._state).copy()
+
+    def rounds(self) -> list[Round]:
+        """The log: every answered round, and the one that waits, if one does."""
+        return [*self._log, *([self._waiting] if self._waiting else [])]
+
+    def replay(self) -> Iterator[tuple[Round, Slate, Any]]:
+        """Every answered round again: its line in the log, its slate, and the state after it."""
+        state = self._optimizer.init(self._record.x0)
+        for line in self._log:
+            if line.answer is None:
+                return
+            slate = self._optimizer.ask(state, rng.for_round(self._record.seed, line.index))
+            line.answer.check(len(slate))
+            state = self._optimizer.tell(state, slate, line.answer)
+            yield line, slate, state
+
+    def export(self) -> dict[str, Any]:
+        """The run as plain JSON values: enough to make it again anywhere, and its best point."""
+        record = self._record
+        return {
+            "name": record.name,
+            "optimizer": record.optimizer,
+            "options": dict(record.options),
+            "revision": record.revision,
+            "seed": record.seed,
+            "version": record.version,
+            "created_at": record.created_at,
+            "x0": record.x0.tolist(),
+            "rounds": [
+                {**asdict(line), "answer": line.answer.to_json() if line.answer else None}
+                for line in self.rounds()
+            ],
+            "best": self.best().tolist(),
+        }
+
+    def _load(self) -> None:
+        lines = self._store.rounds(self.name)
+        waits = bool(lines) and lines[-1].answer is None
+        self._waiting = lines.pop() if waits else None
+        self._log: list[Round] = lines
+        self._slate: Slate | None = None
+        self._history: list[dict[str, Any]] = []
+        self._state: Any = self._optimizer.init(self._record.x0)
+        for line, slate, state in self.replay():
+            self._note_round(line, slate, state)
+            self._state = state
+
+    def _advance(self, answered: Round, slate: Slate, state: Any) -> None:
+        self._log.append(answered)
+        self._note_round(answered, slate, state)
+        self._state, self._slate = state, None
+
+    def _note_round(self, line: Round, slate: Slate, state: Any) -> None:
+        seconds = None if line.answered_at is None else line.answered_at - line.shown_at
+        self._history.append(
+            {
+                "round": line.index,
+                "points": self.points + len(slate),
+                "question": slate.question,
+                "rater": line.rater,
+                "seconds": seconds,
+                **self._optimizer.report(state),
+                **line.note,
+            }
+        )
+
+    def _make_slate(self) -> Slate:
+        if self._slate is None:
+            generator = rng.for_round(self._record.seed, len(self._log))
+            self._slate = self._optimizer.ask(self._state, generator)
+        return self._slate
+
+
+def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
+    if name is not None and (not isinstance(name, str) or not name.strip()):
+        raise InvalidInput(f"a run's name is a text that is not blank, found {name!r}")
+    return RunRecord(
+        name=name or _new_name(),
+        optimizer=optimizer.name,
+        options=json.loads(json.dumps(optimizers.configuration(optimizer))),
+        revision=optimizer.revision,
+        x0=x0,
+        seed=seed,
+        version=__version__,
+        created_at=time.time(),
+    )
+
+
+def _new_name() -> str:
+    return f"run-{uuid4().hex[:8]}"
+
+
+def _check_same(stored: RunRecord, wanted: RunRecord) -> None:
+    """Raise unless the wanted run is the stored one, so that its log can be continued."""
+    if stored.optimizer == wanted.optimizer and stored.revision != wanted.revision:
+        raise ReplayError(
+            f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
+            f"{stored.optimizer} gives other numbers than this zorank {wanted.version}; "
+            f"to continue it: pip install zorank=={stored.version}"
+        )
+    differences = [
+        f"{what} is {_brief(old)} there and {_brief(new)} here"
+        for what, old, new in _settings(stored, wanted)
+        if old != new
+    ]
+    if differences:
+        raise ReplayError(
+            f"there is already a run named {stored.name!r} with another configuration: "
+            f"{'; '.join(differences)}. Use its configuration to continue it, or another name"
+        )
+
+
+def _settings(stored: RunRecord, wanted: RunRecord) -> Iterator[tuple[str, Any, Any]]:
+    yield "optimizer", stored.optimizer, wanted.optimizer
+    yield "seed", stored.seed, wanted.seed
+    yield "x0", stored.x0.tolist(), wanted.x0.tolist()
+    if stored.optimizer == wanted.optimizer:
+        for key in sorted({*stored.options, *wanted.options}):
+            yield key, stored.options.get(key), wanted.options.get(key)
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
+def _plain_note(note: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        return dict(json.loads(json.dumps(dict(note or {}), allow_nan=False)))
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"a note holds plain JSON values, found {note!r:.60}") from error

@@ -1,0 +1,219 @@
+"""A slate, and how its candidates are made.
+
+Candidates are not held as an m × d array: a slate knows the recipe (a cloud of directions around
+a centre, or steps along a ray) and makes each row when it is looked at. The recipe is also what an
+optimizer needs back when the answer arrives, so `tell` takes the slate and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput
+from zorank.types import Vector
+
+Question: TypeAlias = Literal["rank", "best", "values"]
+
+
+class Space(Protocol):
+    """Where candidates may lie."""
+
+    def place(self, x: Vector) -> Vector:
+        """Move x to the nearest point of the space, in place, and return it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Free:
+    """All of R^d."""
+
+    def place(self, x: Vector) -> Vector:
+        """Every point may stay where it is."""
+        return x
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The sphere |x| = √d, where the mass of N(0, I) lies: the home of a sampler's latents.
+
+    From x uniform on the shell, x + μξ put back on the shell is uniform again for every μ: the
+    moves keep the law, and no sequence of answers can inflate the norm.
+    """
+
+    def place(self, x: Vector) -> Vector:
+        """Scale x to norm √d."""
+        norm = float(np.linalg.norm(x))
+        if norm == 0.0:
+            raise InvalidInput(
+                "the zero vector cannot be put on the Gaussian shell; "
+                "start from a draw of N(0, I), for instance rng.standard_normal(d)"
+            )
+        x *= np.sqrt(x.size) / norm
+        return x
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """lower ≤ x ≤ upper, coordinate by coordinate."""
+
+    lower: Vector
+    upper: Vector
+
+    def place(self, x: Vector) -> Vector:
+        """Clip x to the box."""
+        np.clip(x, self.lower, self.upper, out=x)
+        return x
+
+
+class Design(Protocol):
+    """How the candidates of a slate are made: a length, and a fresh vector for each row."""
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def row(self, i: int) -> Vector:
+        """Candidate i as a new array."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Candidates given outright, one row each."""
+
+    rows: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.rows.ndim != 2:
+            raise InvalidInput(f"points are an (m, d) array, found shape {self.rows.shape}")
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return int(self.rows.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def row(self, i: int) -> Vector:
+        """A copy of row i."""
+        return np.array(self.rows[i])
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """x + μξ_i: directions drawn around a centre (line 2 of Algorithm 1)."""
+
+    centre: Vector
+    radius: float
+    directions: NDArray[np.float64]  # ξ, (m, d)
+    space: Space = Free()
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return self.centre.size
+
+    def __len__(self) -> int:
+        return len(self.directions)
+
+    def row(self, i: int) -> Vector:
+        """X + μξ_i, put where candidates may lie."""
+        x = np.multiply(self.directions[i], self.radius)
+        x += self.centre
+        return self.space.place(x)
+
+    def combine(self, weights: Vector) -> Vector:
+        """Σ w_i ξ_i for zero-sum weights.
+
+        In a box the judge saw the clipped candidates, so their real displacements count:
+        Σ w_i (x_i − x)/μ, in which the centre cancels (the first form of equation 5).
+        """
+        if not isinstance(self.space, Box):
+            return np.asarray(weights @ self.directions)
+        total = np.zeros(self.dim)
+        for i, w in enumerate(weights):
+            total += w * self.row(i)
+        total /= self.radius
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Ray:
+    """x itself, other points to compare it with, then x − step·g for each step (Algorithm 2)."""
+
+    centre: Vector
+    direction: Vector  # uphill
+    steps: tuple[float, ...]
+    others: tuple[Vector, ...] = ()
+    space: Space = Free()
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return self.centre.size
+
+    def __len__(self) -> int:
+        return 1 + len(self.others) + len(self.steps)
+
+    def row(self, i: int) -> Vector:
+        """The centre, one of the others, or a point down the ray."""
+        if i == 0:
+            return self.centre.copy()
+        if i <= len(self.others):
+            return self.others[i - 1].copy()
+        x = np.multiply(self.direction, -self.steps[i - 1 - len(self.others)])
+        x += self.centre
+        return self.space.place(x)
+
+
+@dataclass(frozen=True, eq=False)
+class Slate:
+    """The candidates of one question: a sequence of vectors, made when they are looked at.
+
+    Attributes:
+        design: how the candidates are made.
+        question: "rank" (the best k in order), "best" (only the best), or "values" (baselines).
+        k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
+    """
+
+    design: Design
+    question: Question = "rank"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.design) == 0:
+            raise InvalidInput("a slate needs at least one candidate, found none")
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return self.design.dim
+
+    def __len__(self) -> int:
+        return len(self.design)
+
+    def __getitem__(self, i: int) -> Vector:
+        m = len(self)
+        if not -m <= i < m:
+            raise IndexError(f"position {i} is not on a slate of {m}")
+        return self.design.row(i % m)
+
+    def __iter__(self) -> Iterator[Vector]:
+        return (self.design.row(i) for i in range(len(self)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a slate's candidates are made on demand; an array of them is a copy")
+        rows = np.empty((len(self), self.dim))
+        for i in range(len(self)):
+            rows[i] = self.design.row(i)
+        return rows if dtype is None else rows.astype(dtype, copy=False)

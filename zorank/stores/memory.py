@@ -1,0 +1,80 @@
+"""A store that lives as long as the process: the default of `Run` and `minimize`."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from zorank.errors import InvalidInput, StaleAnswer, unknown_name
+from zorank.types import Round, RunRecord
+
+
+class MemoryStore:
+    """Runs in a dictionary."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, RunRecord] = {}
+        self._logs: dict[str, list[Round]] = {}
+
+    def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
+        """Keep a new run; refuse a name that exists."""
+        if record.name in self._records:
+            raise InvalidInput(
+                f"there is already a run named {record.name!r}; choose another name"
+            )
+        self._records[record.name] = record
+        self._logs[record.name] = list(rounds)
+
+    def record(self, name: str) -> RunRecord:
+        """The run of this name."""
+        if name not in self._records:
+            raise unknown_name("run", name, self._records)
+        return self._records[name]
+
+    def runs(self) -> list[RunRecord]:
+        """All runs, oldest first."""
+        return list(self._records.values())
+
+    def rounds(self, name: str) -> list[Round]:
+        """The log of a run in order."""
+        self.record(name)
+        return list(self._logs[name])
+
+    def append(self, name: str, index: int, shown_at: float) -> Round:
+        """The waiting round `index`, as it was first shown."""
+        log = self._log(name)
+        if index < len(log) and log[index].answer is None:
+            return log[index]
+        if index != len(log) or (log and log[-1].answer is None):
+            raise stale(name, index, waiting_index(log))
+        log.append(Round(index, shown_at))
+        return log[-1]
+
+    def answer(self, name: str, answered: Round) -> None:
+        """Answer the waiting round."""
+        log = self._log(name)
+        if not log or log[-1].answer is not None or log[-1].index != answered.index:
+            raise stale(name, answered.index, waiting_index(log))
+        log[-1] = replace(answered, shown_at=log[-1].shown_at)
+
+    def undo(self, name: str, index: int) -> None:
+        """Take back every round from `index` on."""
+        del self._log(name)[index:]
+
+    def delete(self, name: str) -> None:
+        """Forget a run and its log."""
+        self.record(name)
+        del self._records[name], self._logs[name]
+
+    def _log(self, name: str) -> list[Round]:
+        self.record(name)
+        return self._logs[name]
+
+
+def waiting_index(log: list[Round]) -> int | None:
+    """The index of the round that waits for an answer, if one does."""
+    return log[-1].index if log and log[-1].answer is None else None
+
+
+def stale(name: str, index: int, waiting: int | None) -> StaleAnswer:
+    """The error for an answer to a round that does not wait."""
+    now = "no round waits; ask first" if waiting is None else f"round {waiting} waits"
+    return StaleAnswer(f"round {index} of run {name!r} is not waiting for an answer: {now}")

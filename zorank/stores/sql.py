@@ -1,0 +1,257 @@
+"""Runs in a SQL database: SQLite by default, PostgreSQL by URL (SQLAlchemy Core).
+
+Every method is one transaction and returns after its commit. Writers of one run queue up (SQLite
+has one writer at a time, PostgreSQL locks the run's row), so two processes that answer the same
+round cannot both succeed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from zorank.errors import InvalidInput, StoreError, unknown_name
+from zorank.stores import schema
+from zorank.stores.memory import stale
+from zorank.types import Round, RunRecord, answer_from_json
+
+LOCK_SECONDS = 10.0
+"""How long a locked database is waited for."""
+
+
+class SQLStore:
+    """Runs in the database at a URL: sqlite:///runs.db, or postgresql+psycopg://HOST/NAME."""
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._where = self._engine.url.render_as_string(hide_password=True)
+        with self._write() as connection:
+            schema.upgrade(connection)
+
+    def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
+        """Keep a new run; refuse a name that exists."""
+        try:
+            with self._write() as connection:
+                row = sa.insert(schema.runs).values(
+                    name=record.name,
+                    optimizer=record.optimizer,
+                    options=dict(record.options),
+                    revision=record.revision,
+                    x0=record.x0.astype("<f8").tobytes(),
+                    seed=str(record.seed),
+                    version=record.version,
+                    created_at=record.created_at,
+                )
+                (run_id,) = connection.execute(row).inserted_primary_key or (None,)
+                for line in rounds:
+                    values = {"run_id": run_id, "shown_at": line.shown_at, **_line(line)}
+                    connection.execute(sa.insert(schema.rounds).values(values))
+        except IntegrityError as error:
+            raise InvalidInput(
+                f"there is already a run named {record.name!r} in {self._where}; "
+                "choose another name"
+            ) from error
+
+    def record(self, name: str) -> RunRecord:
+        """The run of this name."""
+        with self._read() as connection:
+            return _record(self._find(connection, name))
+
+    def runs(self) -> list[RunRecord]:
+        """All runs, oldest first."""
+        with self._read() as connection:
+            query = sa.select(schema.runs).order_by(schema.runs.c.id)
+            return [_record(row) for row in connection.execute(query)]
+
+    def rounds(self, name: str) -> list[Round]:
+        """The log of a run in order."""
+        with self._read() as connection:
+            return self._log(connection, self._find(connection, name).id)
+
+    def append(self, name: str, index: int, shown_at: float) -> Round:
+        """The waiting round `index`, as it was first shown."""
+        with self._write() as connection:
+            run_id = self._find(connection, name, lock=True).id
+            last = self._last(connection, run_id)
+            if last is not None and last.position == index and last.answer is None:
+                return _round(last)
+            if index != _next(last):
+                raise stale(name, index, _next(last) if _waits(last) else None)
+            new = {"run_id": run_id, "position": index, "shown_at": shown_at, "note": {}}
+            connection.execute(sa.insert(schema.rounds).values(new))
+            return Round(index, shown_at)
+
+    def answer(self, name: str, answered: Round) -> None:
+        """Answer the waiting round."""
+        with self._write() as connection:
+            run_id = self._find(connection, name, lock=True).id
+            last = self._last(connection, run_id)
+            if last is None or not _waits(last) or last.position != answered.index:
+                raise stale(name, answered.index, _next(last) if _waits(last) else None)
+            update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
+            connection.execute(update.values(_line(answered)))
+
+    def undo(self, name: str, index: int) -> None:
+        """Take back every round from `index` on; the table keeps them as undone."""
+        with self._write() as connection:
+            run_id = self._find(connection, name, lock=True).id
+            taken_back = (schema.rounds.c.run_id == run_id) & (schema.rounds.c.position >= index)
+            update = sa.update(schema.rounds).where(taken_back & schema.standing)
+            connection.execute(update.values(undone_at=time.time()))
+
+    def delete(self, name: str) -> None:
+        """Forget a run and its log, undone rounds included."""
+        with self._write() as connection:
+            run_id = self._find(connection, name, lock=True).id
+            connection.execute(sa.delete(schema.rounds).where(schema.rounds.c.run_id == run_id))
+            connection.execute(sa.delete(schema.runs).where(schema.runs.c.id == run_id))
+
+    def close(self) -> None:
+        """Let go of the database's connections."""
+        self._engine.dispose()
+
+    def _find(self, connection: sa.Connection, name: str, lock: bool = False) -> Any:
+        query = sa.select(schema.runs).where(schema.runs.c.name == name)
+        row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+        if row is None:
+            raise unknown_name("run", name, connection.scalars(sa.select(schema.runs.c.name)))
+        return row
+
+    def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:
+        return [_round(row) for row in connection.execute(_standing_rounds(run_id))]
+
+    def _last(self, connection: sa.Connection, run_id: int) -> Any:
+        newest = _standing_rounds(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
+        return connection.execute(newest.limit(1)).one_or_none()
+
+    @contextmanager
+    def _read(self) -> Iterator[sa.Connection]:
+        with self._explained(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _write(self) -> Iterator[sa.Connection]:
+        engine = self._engine.execution_options(zorank_write=True)
+        with self._explained(), engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Turn a database's error into one that says what happened and what to do."""
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except SQLAlchemyError as error:
+            cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+            raise StoreError(f"{self._where}: {_advice(cause)}") from error
+
+
+def _standing_rounds(run_id: int) -> sa.Select[Any]:
+    mine = (schema.rounds.c.run_id == run_id) & schema.standing
+    return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
+
+
+def _waits(last: Any) -> bool:
+    return last is not None and last.answer is None
+
+
+def _next(last: Any) -> int:
+    """The index of the round that waits or is asked next."""
+    if last is None:
+        return 0
+    return int(last.position) + (0 if _waits(last) else 1)
+
+
+def _line(line: Round) -> dict[str, Any]:
+    return {
+        "position": line.index,
+        "answer": None if line.answer is None else line.answer.to_json(),
+        "rater": line.rater,
+        "answered_at": line.answered_at,
+        "note": dict(line.note),
+    }
+
+
+def _round(row: Any) -> Round:
+    answer = None if row.answer is None else answer_from_json(row.answer)
+    return Round(row.position, row.shown_at, answer, row.rater, row.answered_at, row.note)
+
+
+def _record(row: Any) -> RunRecord:
+    return RunRecord(
+        name=row.name,
+        optimizer=row.optimizer,
+        options=row.options,
+        revision=row.revision,
+        x0=np.frombuffer(row.x0, dtype="<f8").astype(np.float64),
+        seed=int(row.seed),
+        version=row.version,
+        created_at=row.created_at,
+    )
+
+
+def _engine(url: str) -> sa.Engine:
+    try:
+        parsed = sa.make_url(url)
+        backend = parsed.get_backend_name()
+        if backend != "sqlite":
+            return sa.create_engine(parsed, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        raise StoreError(
+            f"the store {url.split('@')[-1]!r} cannot be opened ({error}); "
+            "use sqlite:///FILE, or postgresql+psycopg://… with: pip install 'zorank[postgres]'"
+        ) from error
+    if parsed.database:
+        _make_folder(Path(parsed.database))
+    # isolation_level None hands transactions to the "begin" listener below.
+    arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
+    engine = sa.create_engine(parsed, connect_args=arguments)
+    sa.event.listen(engine, "connect", _configure_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _: Any) -> None:
+    # synchronous FULL: an answer that was acknowledged survives a power cut, not only a crash.
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    # IMMEDIATE: a writer waits for its turn at the start instead of failing in the middle.
+    writes = connection.get_execution_options().get("zorank_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the folder {file.parent} cannot be made ({error.strerror}); "
+            "choose a place you may write to"
+        ) from error
+
+
+def _advice(cause: str) -> str:
+    lower = cause.lower()
+    if "locked" in lower:
+        return (
+            f"the database is locked by another program and stayed so for {LOCK_SECONDS:g} s; "
+            "close that program or try again"
+        )
+    if "not a database" in lower or "malformed" in lower:
+        return f"the file is not a working SQLite database ({cause}); restore it from a copy"
+    if "unable to open" in lower or "readonly" in lower or "read-only" in lower:
+        return f"the database cannot be written ({cause}); choose a place you may write to"
+    if "full" in lower:
+        return f"the disk is full ({cause}); every answer acknowledged before is still there"
+    return cause
