@@ -3,7 +3,9 @@
 `minimize` takes a function; `Run` is ask and tell; `protocols` is the page to read first.
 """
 
-from zorank import estimators, optimizers, oracles, problems, protocols, stores, theory
+from typing import TYPE_CHECKING, Any
+
+from zorank import estimators, optimizers, problems, protocols, stores
 from zorank._version import __version__
 from zorank.errors import (
     InvalidInput,
@@ -18,6 +20,19 @@ from zorank.minimize import Result, minimize
 from zorank.run import Run
 from zorank.slates import Slate
 from zorank.types import Ballot, Poll, Ranking, Round, Values
+
+if TYPE_CHECKING:
+    from zorank import oracles, theory
+
+
+def __getattr__(name: str) -> Any:
+    """Modules that many programs never need are imported when they are first named."""
+    if name in ("oracles", "theory"):
+        from importlib import import_module
+
+        return import_module(f"zorank.{name}")
+    raise AttributeError(f"module 'zorank' has no attribute {name!r}")
+
 
 __all__ = [
     "Ballot",

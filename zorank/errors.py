@@ -1,7 +1,6 @@
 """What zorank raises on purpose. One sentence each: what was found, what is needed, where."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class ZorankError(Exception):
@@ -36,6 +35,8 @@ class MissingExtra(ZorankError, ImportError):
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """The error for a name that is not in a registry, with the closest names that are."""
+    from difflib import get_close_matches  # only an error needs it: imports stay fast
+
     names = sorted(known)
     close = get_close_matches(str(name), names, n=3, cutoff=0.5)
     hint = (

@@ -7,12 +7,18 @@ in-degrees minus its out-degrees and its total edge weight, and both are linear 
 sums of graphs never have to be built.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from zorank.errors import InvalidInput
 from zorank.slates import Cloud, Slate
 from zorank.types import Answer, Order, Poll, Ranking, Values, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 def as_answer(answer: Answer | Order) -> Answer:

@@ -1,16 +1,52 @@
 """Where candidates are evaluated: in this process, or by any concurrent.futures executor."""
 
-from concurrent.futures import Executor
+from __future__ import annotations
 
-from zorank.oracles.function import Objective, check_values, evaluate
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from zorank.errors import InvalidInput
 from zorank.slates import Slate
 from zorank.types import Vector
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
-def evaluate_slate(
-    f: Objective, slate: Slate, executor: Executor | None = None, vectorized: bool = False
+Objective: TypeAlias = Callable[[Vector], Any]
+"""One candidate (d,) → a number; a vectorized one takes (m, d) and returns m numbers."""
+
+
+def evaluate(
+    f: Objective, slate: Slate, *, vectorized: bool = False, executor: Executor | None = None
 ) -> Vector:
-    """The value of every candidate, in the slate's order whoever finishes first."""
-    if executor is None or vectorized:
-        return evaluate(f, slate, vectorized)
-    return check_values(list(executor.map(f, slate)), len(slate))
+    """The value of every candidate, (m,), in the slate's order whoever finishes first."""
+    if vectorized:
+        return _check_values(f(np.asarray(slate)), len(slate))
+    values = map(f, slate) if executor is None else executor.map(f, slate)
+    return _check_values(list(values), len(slate))
+
+
+def _check_values(values: Any, m: int) -> Vector:
+    numbers = [_number(v) for v in values] if isinstance(values, Iterable) else [_number(values)]
+    if len(numbers) != m:
+        raise InvalidInput(
+            f"the objective must return {m} values for {m} candidates, found {len(numbers)}"
+        )
+    result = np.array(numbers)
+    finite = np.isfinite(result)
+    if not finite.all():
+        i = int(np.argmin(finite))
+        raise InvalidInput(
+            f"the objective must return finite numbers, found {result[i]} for candidate {i}; "
+            "for a point that is not allowed, return a large finite number"
+        )
+    return result
+
+
+def _number(value: Any) -> float:
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind not in "biuf":
+        raise InvalidInput(f"the objective must return a number, found {value!r:.60}")
+    return float(array.reshape(()))

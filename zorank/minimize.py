@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from zorank import optimizers
 from zorank.errors import InvalidInput
-from zorank.executors import evaluate_slate
-from zorank.oracles.function import Objective, answer_from_values
+from zorank.executors import Objective, evaluate
 from zorank.protocols import Store
 from zorank.run import Run
 from zorank.slates import Points, Slate
 from zorank.types import Vector
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from numpy.typing import ArrayLike
 
 Callback = Callable[["Result"], Any]
 
@@ -109,14 +111,14 @@ def minimize(
 
     def result(message: str, success: bool) -> Result:
         def value(x: Vector) -> float:
-            return float(evaluate_slate(f, Slate(Points(x[None])), None, vectorized)[0])
+            return float(evaluate(f, Slate(Points(x[None])), vectorized=vectorized)[0])
 
         return Result(run.best(), run.points, len(history), message, success, history, run, value)
 
     with _progress_bar(progress, points) as show:
         while run.points + len(slate := run.ask()) <= points:
-            values = evaluate_slate(f, slate, executor, vectorized)
-            answer = answer_from_values(slate, -values if maximize else values)
+            values = evaluate(f, slate, vectorized=vectorized, executor=executor)
+            answer = slate.answer_from(-values if maximize else values)
             run.tell(answer, note={"value": float(better(values))})
             history += _with_best(run.history[-1:], better, history)
             show(run.points, history[-1]["best"])

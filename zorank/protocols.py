@@ -8,6 +8,8 @@ generator and reads no clock. Give it the same state and the generator of the sa
 asks the same question, bit for bit. Resume, undo and branching need nothing more.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol, TypeVar
 

@@ -4,7 +4,7 @@ A run can be undone, branched or resumed because round n always draws from the g
 (seed, n), whatever happened in between. SFC64 draws normals fastest of NumPy's bit generators.
 """
 
-from hashlib import blake2b
+from __future__ import annotations
 
 import numpy as np
 
@@ -18,6 +18,8 @@ def for_round(seed: int, index: int) -> np.random.Generator:
 
 def for_content(seed: int, *content: bytes) -> np.random.Generator:
     """A generator that depends on a seed and on some bytes: the same question, the same noise."""
+    from hashlib import blake2b  # only noisy judges need it: imports stay fast
+
     digest = blake2b(digest_size=16)
     for part in content:
         digest.update(part)

@@ -8,13 +8,11 @@ becomes visible, so a process may die at any point and the run goes on as if it 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any
-from uuid import uuid4
-
-from numpy.typing import ArrayLike
+from typing import TYPE_CHECKING, Any
 
 from zorank import optimizers, rng
 from zorank._version import __version__
@@ -24,6 +22,9 @@ from zorank.protocols import AnyOptimizer, Store
 from zorank.slates import Slate
 from zorank.stores import MemoryStore
 from zorank.types import Answer, Order, Round, RunRecord, Vector, as_vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 
 class Run:
@@ -263,7 +264,7 @@ def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None
 
 
 def _new_name() -> str:
-    return f"run-{uuid4().hex[:8]}"
+    return f"run-{os.urandom(4).hex()}"
 
 
 def _check_same(stored: RunRecord, wanted: RunRecord) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput
-from zorank.types import Vector
+from zorank.types import Answer, Ranking, Values, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Question: TypeAlias = Literal["rank", "best", "values"]
 
@@ -197,6 +199,16 @@ class Slate:
     def dim(self) -> int:
         """The number of coordinates of a candidate."""
         return self.design.dim
+
+    def depth(self, k: int | None = None) -> int:
+        """How many places to name: all, unless the slate or the judge (k) wishes for fewer."""
+        return min([len(self), *(d for d in (self.k, k) if d is not None)])
+
+    def answer_from(self, values: Vector, k: int | None = None) -> Answer:
+        """What a judge who sees these values says to this slate's question."""
+        if self.question == "values":
+            return Values(tuple(values.tolist()))
+        return Ranking.from_values(values, top=1 if self.question == "best" else self.depth(k))
 
     def __len__(self) -> int:
         return len(self.design)

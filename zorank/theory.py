@@ -11,13 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.types import Vector, as_vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 LEMMA_3_ISOTROPIC = 32 / np.pi
 """Lemma 3's bound on M1 where the Hessian is a multiple of the identity."""

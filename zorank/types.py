@@ -11,14 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from zorank.errors import InvalidInput
 
-Vector: TypeAlias = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Vector: TypeAlias = "NDArray[np.float64]"
 Group: TypeAlias = tuple[int, ...]
 Order: TypeAlias = Sequence[int | Sequence[int]]
 """A ranking as a plain list, best first; an inner list is a tie."""

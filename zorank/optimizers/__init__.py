@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.optimizers.zo_ranksgd import ZORankSGD
@@ -29,21 +29,23 @@ def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
         name = DEFAULT
     if name not in REGISTRY:
         raise unknown_name("optimizer", name, [*REGISTRY, "auto"])
-    settings = [field.name for field in dataclasses.fields(cast(Any, REGISTRY[name]))]
+    cls: Any = REGISTRY[name]
+    settings = [field.name for field in dataclasses.fields(cls)]
     for option in options:
         if option not in settings:
             raise unknown_name(f"setting of {name}", option, settings)
-    return REGISTRY[name](**options)
+    return cls(**options)  # type: ignore[no-any-return]
 
 
 def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
     """The settings of an optimizer as plain JSON values."""
-    if not dataclasses.is_dataclass(optimizer) or isinstance(optimizer, type):
+    settings: Any = optimizer
+    if not dataclasses.is_dataclass(settings) or isinstance(settings, type):
         raise InvalidInput(
             "an optimizer is a frozen dataclass whose fields are its settings, "
             f"found {optimizer!r}"
         )
-    return {field.name: getattr(optimizer, field.name) for field in dataclasses.fields(optimizer)}
+    return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
 
 
 __all__ = ["DEFAULT", "REGISTRY", "ZORankSGD", "ZORankSGDMemory", "configuration", "make"]

@@ -1,5 +1,7 @@
 """What the settings of optimizers have in common: the space they name, and their checks."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias

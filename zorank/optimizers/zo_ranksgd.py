@@ -4,6 +4,8 @@ Algorithm 1, and with `line_search` (on by default) Algorithm 2. Departures: any
 judge chooses, ties, and "no difference", which leaves x where it is and widens the radius.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -35,8 +35,7 @@ class ComparisonOracle:
                 groups[-1].append(here)
             else:
                 groups.append([here])
-        depths = [d for d in (slate.k, self.k) if d is not None]
-        return Ranking.of(_first(groups, min(depths, default=len(slate))))
+        return Ranking.of(_first(groups, slate.depth(self.k)))
 
     def _best(self, slate: Slate) -> list[int]:
         best = [0]

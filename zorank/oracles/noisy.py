@@ -4,13 +4,15 @@ The noise of an answer is a function of the seed and of the slate: asked the sam
 as after a crash, a noisy judge gives the same answer. Different slates get independent noise.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput
-from zorank.oracles.function import Objective, answer_from_values, evaluate
+from zorank.executors import Objective, evaluate
 from zorank.protocols import Oracle
 from zorank.slates import Slate
 from zorank.types import Answer, Ranking
@@ -31,9 +33,9 @@ class GaussianNoise:
 
     def answer(self, slate: Slate) -> Answer:
         """The answer to the slate's question, from noisy values."""
-        values = evaluate(self.f, slate, self.vectorized)
+        values = evaluate(self.f, slate, vectorized=self.vectorized)
         noise = self.sd * _noise(self.seed, slate).standard_normal(len(slate))
-        return answer_from_values(slate, values + noise, self.k)
+        return slate.answer_from(values + noise, self.k)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,9 @@ class PlackettLuce:
 
     def answer(self, slate: Slate) -> Answer:
         """The answer to the slate's question; sorting by Gumbel noise is Plackett–Luce choice."""
-        values = evaluate(self.f, slate, self.vectorized)
+        values = evaluate(self.f, slate, vectorized=self.vectorized)
         gumbel = _noise(self.seed, slate).gumbel(size=len(slate))
-        return answer_from_values(slate, values - self.temperature * gumbel, self.k)
+        return slate.answer_from(values - self.temperature * gumbel, self.k)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class JustNoticeable:
 
     def answer(self, slate: Slate) -> Answer:
         """The answer to the slate's question, with everything too close to call tied."""
-        values = evaluate(self.f, slate, self.vectorized)
+        values = evaluate(self.f, slate, vectorized=self.vectorized)
         seen = values.copy()
         anchor = -np.inf
         for i in np.argsort(values, kind="stable"):
@@ -117,7 +119,7 @@ class JustNoticeable:
             seen[i] = anchor
         if np.ptp(seen) == 0 and slate.question != "values":
             return Ranking.no_difference()
-        return answer_from_values(slate, seen, self.k)
+        return slate.answer_from(seen, self.k)
 
 
 def _noise(seed: int, slate: Slate) -> np.random.Generator:

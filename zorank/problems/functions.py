@@ -1,9 +1,13 @@
 """Test functions, smaller is better; each takes one candidate (d,) or many (m, d)."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def sphere(x: NDArray[np.float64]) -> Any:
