@@ -1,0 +1,46 @@
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("zorank", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("zorank")
+
+
+def _postgres_bin():
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    return max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+
+
+@pytest.fixture(scope="session")
+def postgres_url():
+    """A real PostgreSQL server of our own, in a temporary folder on a free port."""
+    bin_folder = _postgres_bin()
+    if bin_folder is None:
+        pytest.skip("PostgreSQL's initdb is not installed (Debian: apt-get install postgresql)")
+    folder = Path(tempfile.mkdtemp(prefix="zorank-pg-"))
+    # The server refuses to run as root.
+    user = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
+    if user:
+        shutil.chown(folder, "nobody", "nogroup")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+
+    def run(program, *arguments):
+        command = [str(bin_folder / program), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd=folder, **user)
+
+    run("initdb", "-D", "data", "-U", "zorank", "-A", "trust", "-E", "UTF8", "--no-sync")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+    run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+    yield f"postgresql+psycopg://zorank@127.0.0.1:{port}/postgres"
+    run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+    shutil.rmtree(folder, ignore_errors=True)

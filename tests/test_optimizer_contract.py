@@ -1,0 +1,187 @@
+"""What every optimizer promises. A new one joins by a line in CASES."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.strategies import polls, rankings
+from zorank import InvalidInput, Ranking, Run, optimizers, rng
+from zorank.problems import rosenbrock, sphere
+
+# (name, settings that make it move on a small problem); rank-only optimizers see no values.
+CASES = [
+    ("zo-ranksgd", {"m": 6, "step": 1.0, "mu": 0.1}),
+    ("zo-ranksgd", {"m": 6, "step": 0.1, "mu": 0.1, "line_search": 0, "step_decay": 0.99}),
+    ("zo-ranksgd", {"m": 6, "k": 2, "step": 1.0, "mu": 0.1, "bounds": (-2.0, 2.0)}),
+    ("zo-ranksgd", {"m": 6, "step": 2.0, "mu": 0.2, "space": "gaussian"}),
+    ("zo-ranksgd-memory", {"m": 6}),
+    ("zo-ranksgd-memory", {"m": 4, "k": 1, "space": "gaussian"}),
+    ("zo-ranksgd-memory", {"m": 5, "bounds": (-2.0, 2.0)}),
+]
+DIM = 7
+every_optimizer = pytest.mark.parametrize(
+    "optimizer", [optimizers.make(name, options) for name, options in CASES], ids=str
+)
+
+
+def start(seed=0):
+    return np.random.default_rng(seed).standard_normal(DIM)
+
+
+def drive(run, f, rounds):
+    for _ in range(rounds):
+        slate = run.ask()
+        run.tell(slate.answer_from(np.array([f(x) for x in slate])))
+    return run
+
+
+def bits(run):
+    return [x.tobytes() for x in run.ask()], run.best().tobytes()
+
+
+def test_every_registered_optimizer_has_a_case():
+    assert {name for name, _ in CASES} == set(optimizers.REGISTRY)
+
+
+@every_optimizer
+def test_it_is_a_frozen_dataclass_of_plain_json(optimizer):
+    assert dataclasses.is_dataclass(optimizer)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        optimizer.m = 3
+    settings = json.loads(json.dumps(optimizers.configuration(optimizer)))
+    assert optimizers.make(optimizer.name, settings) == optimizer
+
+
+@every_optimizer
+def test_it_makes_progress(optimizer):
+    # In "gaussian" space only the direction is free, so the target is a point on the shell.
+    target = np.sqrt(DIM) * np.eye(DIM)[0]
+    run = drive(Run(optimizer, start(), seed=1), lambda x: sphere(x - target), 80)
+    assert sphere(run.best() - target) < 0.5 * sphere(start() - target)
+
+
+@every_optimizer
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda v: 1e-9 * v - 4,
+        lambda v: np.exp(v / 1e3),
+        lambda v: v**3,
+        lambda v: np.sign(v) * np.log1p(np.abs(v)),
+    ],
+    ids=["affine", "exp", "cube", "log"],
+)
+def test_an_increasing_transform_of_f_leaves_the_run_identical(optimizer, transform):
+    f = rosenbrock
+    plain = drive(Run(optimizer, start(), seed=2), f, 40)
+    changed = drive(Run(optimizer, start(), seed=2), lambda x: transform(f(x)), 40)
+    assert bits(changed) == bits(plain)
+    assert [r.answer for r in changed.rounds()] == [r.answer for r in plain.rounds()]
+
+
+@every_optimizer
+def test_ask_and_tell_are_pure(optimizer):
+    state = optimizer.init(start())
+    for index in range(30):
+        before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in vars(state).values()]
+        slate = optimizer.ask(state, rng.for_round(5, index))
+        again = optimizer.ask(state, rng.for_round(5, index))
+        np.testing.assert_array_equal(np.asarray(slate), np.asarray(again))
+        answer = slate.answer_from(np.array([sphere(x) for x in slate]))
+        first, second = (optimizer.tell(state, slate, answer) for _ in range(2))
+        assert optimizer.best(first).tobytes() == optimizer.best(second).tobytes()
+        for old, new in zip(before, vars(state).values(), strict=True):
+            np.testing.assert_array_equal(old, new)
+        state = first
+
+
+@every_optimizer
+def test_undo_and_branch_are_exact(optimizer):
+    run = Run(optimizer, start(), seed=3)
+    marks = []
+    for _ in range(12):
+        marks.append(bits(run))
+        drive(run, sphere, 1)
+    for round in (9, 4):
+        branch = run.branch(round)
+        assert bits(branch) == marks[round]
+    run.undo(5)
+    assert bits(run) == marks[7]
+    run.undo()
+    assert bits(run) == marks[6]
+
+
+@every_optimizer
+@settings(max_examples=25)
+@given(data=st.data())
+def test_it_takes_any_answer(optimizer, data):
+    run = Run(optimizer, start(), seed=4)
+    for _ in range(8):
+        m = len(run.ask())
+        run.tell(data.draw(rankings(m) | polls(m)))
+        assert np.isfinite(run.best()).all()
+        assert np.isfinite(np.asarray(run.ask())).all()
+
+
+@every_optimizer
+def test_no_difference_moves_nothing(optimizer):
+    run = Run(optimizer, start(), seed=5)
+    before = run.best()
+    for _ in range(20):
+        run.ask()
+        run.tell(Ranking.no_difference())
+    np.testing.assert_array_equal(run.best(), before)
+
+
+@every_optimizer
+def test_every_candidate_lies_where_it_may(optimizer):
+    run = Run(optimizer, start(), seed=6)
+    for _ in range(30):
+        drive(run, lambda x: x.sum(), 1)
+        for x in run.ask():
+            if optimizer.bounds is not None:
+                assert (np.abs(x) <= 2.0).all()
+            if optimizer.space == "gaussian":
+                assert np.linalg.norm(x) == pytest.approx(np.sqrt(DIM))
+
+
+@every_optimizer
+def test_one_dimension_is_enough(optimizer):
+    run = drive(Run(optimizer, [1.5], seed=7), sphere, 20)
+    assert np.isfinite(run.best()).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("zo-ranksg", {}, "did you mean zo-ranksgd"),
+        ("zo-ranksgd", {"stepp": 1}, "did you mean step"),
+        ("zo-ranksgd", {"m": 1}, "m must be a whole number from 2, found 1"),
+        ("zo-ranksgd", {"m": 5, "k": 6}, "k must be a whole number from 1 to 5, found 6"),
+        ("zo-ranksgd", {"m": 2.5}, "m must be a whole number"),
+        ("zo-ranksgd", {"step": 0}, "step must be a finite number above 0"),
+        ("zo-ranksgd", {"mu": float("nan")}, "mu must be a finite number"),
+        ("zo-ranksgd", {"mu": "1"}, "mu must be a finite number"),
+        ("zo-ranksgd", {"gamma": 1}, "below 1"),
+        ("zo-ranksgd", {"step_decay": 1.1}, "at most 1"),
+        ("zo-ranksgd", {"line_search": 1}, "line_search counts the current point"),
+        ("zo-ranksgd", {"space": "sphere"}, "'euclidean' or 'gaussian'"),
+        ("zo-ranksgd", {"bounds": (1, 0)}, "below its upper bound"),
+        ("zo-ranksgd", {"bounds": 3}, r"\(lower, upper\)"),
+        ("zo-ranksgd", {"bounds": (0, 1), "space": "gaussian"}, "use either"),
+        ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
+    ],
+)
+def test_bad_settings_are_refused_in_one_sentence(name, options, words):
+    with pytest.raises(InvalidInput, match=words):
+        optimizers.make(name, options)
+
+
+def test_bounds_must_fit_the_dimension():
+    optimizer = optimizers.make("zo-ranksgd", {"bounds": ([0, 0], [1, 1])})
+    with pytest.raises(InvalidInput, match="for 2 coordinates, but candidates have 3"):
+        Run(optimizer, np.zeros(3))

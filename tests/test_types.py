@@ -1,0 +1,117 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.strategies import polls, slate_and_ranking
+from zorank import InvalidInput, Ranking, Values
+from zorank.types import answer_from_json, as_vector
+
+
+def test_of_reads_best_first_with_inner_lists_as_ties():
+    ranking = Ranking.of([2, [0, 5]], worst=[1])
+    assert ranking.best == ((2,), (0, 5))
+    assert ranking.worst == ((1,),)
+    assert ranking.levels(6).tolist() == [1, 3, 0, 2, 2, 1]
+
+
+def test_numpy_integers_and_empty_groups_are_fine():
+    assert Ranking.of(np.array([2, 0])) == Ranking.of([[2], [], [0]])
+
+
+def test_from_values_ranks_smaller_first_and_cuts_at_top():
+    assert Ranking.from_values([3.0, 1.0, 2.0]).best == ((1,), (2,), (0,))
+    assert Ranking.from_values([3.0, 1.0, 2.0], top=1).best == ((1,),)
+
+
+def test_from_values_ties_equal_values_and_names_a_tie_across_the_cut_whole():
+    assert Ranking.from_values([1.0, 0.0, 1.0, 2.0], top=2).best == ((1,), (0, 2))
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=8), st.data())
+def test_from_values_does_not_depend_on_the_order_of_candidates(values, data):
+    top = data.draw(st.integers(1, len(values)))
+    shuffle = data.draw(st.permutations(range(len(values))))
+    levels = Ranking.from_values(values, top).levels(len(values))
+    shuffled = Ranking.from_values([values[i] for i in shuffle], top).levels(len(values))
+    assert shuffled.tolist() == levels[list(shuffle)].tolist()
+
+
+def test_a_pair_speaks_of_two_positions_only():
+    assert Ranking.pair(3, 1).levels(5).tolist() == [-1, 1, -1, 0, -1]
+
+
+def test_no_difference_puts_all_on_one_level():
+    assert Ranking.no_difference() == Ranking.of([])
+    assert len(set(Ranking.no_difference().levels(4))) == 1
+
+
+@given(slate_and_ranking())
+def test_a_ranking_survives_json(case):
+    _, ranking = case
+    assert answer_from_json(ranking.to_json()) == ranking
+
+
+@given(polls(5))
+def test_a_poll_survives_json(poll):
+    assert answer_from_json(poll.to_json()) == poll
+
+
+def test_values_survive_json_to_the_last_bit():
+    values = Values((0.1, 1 / 3, -1e-300))
+    assert answer_from_json(values.to_json()) == values
+
+
+@pytest.mark.parametrize(
+    ("order", "words"),
+    [
+        ([1, 1], "position 1 is named more than once"),
+        ([0, [2, 0]], "position 0 is named more than once"),
+        ([-1], "position -1 is negative"),
+        ([1.5], "whole number"),
+        ([True], "whole number"),
+        (["2"], "whole number"),
+        ("20", "list of positions"),
+        (7, "list of positions"),
+    ],
+)
+def test_a_bad_order_is_refused_in_one_sentence(order, words):
+    with pytest.raises(InvalidInput, match=words):
+        Ranking.of(order)
+
+
+def test_positions_must_be_on_the_slate():
+    with pytest.raises(InvalidInput, match="position 5 is not on a slate of 5"):
+        Ranking.of([5]).check(5)
+    with pytest.raises(InvalidInput, match="empty slate"):
+        Ranking.no_difference().check(0)
+    with pytest.raises(InvalidInput, match="not among the positions shown"):
+        Ranking(((1,),), among=(0, 2))
+
+
+@pytest.mark.parametrize("top", [0, 4, -1, 1.5, True])
+def test_top_must_be_a_number_of_places(top):
+    with pytest.raises(InvalidInput, match="the best k of 3 needs k from 1 to 3"):
+        Ranking.from_values([1.0, 2.0, 3.0], top=top)
+
+
+@pytest.mark.parametrize(
+    ("x", "words"),
+    [
+        ([[1.0]], r"found shape \(1, 1\)"),
+        ([], r"found shape \(0,\)"),
+        ([0.0, np.nan], "found nan at position 1"),
+        ([np.inf], "found inf at position 0"),
+        (["a"], "sequence of numbers"),
+        (None, "must be"),
+    ],
+)
+def test_a_bad_vector_is_refused_in_one_sentence(x, words):
+    with pytest.raises(InvalidInput, match=words):
+        as_vector(x, "x0")
+
+
+@pytest.mark.parametrize("data", [{}, {"order": 3}, {"ballots": [{}]}, {"order": [0], "among": 3}])
+def test_json_that_is_no_answer_is_refused(data):
+    with pytest.raises(InvalidInput):
+        answer_from_json(data)
