@@ -9,7 +9,9 @@ from zorank.problems import sphere
 
 def test_algorithm_1_is_a_plain_step():
     x0 = np.array([1.0, -2.0, 0.5])
-    run = Run(optimizers.make("zo-ranksgd", {"m": 4, "step": 0.3, "mu": 0.1, "line_search": 0}), x0)
+    run = Run(
+        optimizers.make("zo-ranksgd", {"m": 4, "step": 0.3, "mu": 0.1, "line_search": 0}), x0
+    )
     xi = (np.asarray(run.ask()) - x0) / 0.1
     run.tell([2, 0])
     np.testing.assert_allclose(run.best(), x0 - 0.3 * rank_gradient(xi, [2, 0]), rtol=1e-12)

@@ -176,7 +176,8 @@ def _bounds(bounds: Any) -> tuple[Any, Any] | None:
 
 
 def _plain(bound: ArrayLike) -> Any:
-    return np.asarray(bound, dtype=np.float64).tolist()
+    array = np.asarray(bound, dtype=np.float64)
+    return array.item() if array.size == 1 else array.tolist()
 
 
 @contextmanager

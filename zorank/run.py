@@ -251,10 +251,11 @@ class Run:
 def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise InvalidInput(f"a run's name is a text that is not blank, found {name!r}")
+    settings = optimizers.configuration(optimizer)
     return RunRecord(
         name=name or _new_name(),
         optimizer=optimizer.name,
-        options=json.loads(json.dumps(optimizers.configuration(optimizer))),
+        options=json.loads(json.dumps(settings)),
         revision=optimizer.revision,
         x0=x0,
         seed=seed,

@@ -49,7 +49,7 @@ class ComparisonOracle:
 
     def _sign(self, a: Vector, b: Vector) -> int:
         verdict = self.compare(a, b)
-        return (verdict > 0) - (verdict < 0)
+        return int(verdict > 0) - int(verdict < 0)
 
 
 def _first(groups: list[list[int]], depth: int) -> list[list[int]]:

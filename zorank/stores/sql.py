@@ -201,19 +201,19 @@ def _record(row: Any) -> RunRecord:
 def _engine(url: str) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
-        backend = parsed.get_backend_name()
-        if backend != "sqlite":
+        if parsed.get_backend_name() != "sqlite":
             return sa.create_engine(parsed, pool_pre_ping=True)
+        # isolation_level None hands transactions to the "begin" listener below.
+        arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
+        engine = sa.create_engine(parsed, connect_args=arguments)
     except (ArgumentError, NoSuchModuleError, ImportError) as error:
+        cause = str(error).splitlines()[0]
         raise StoreError(
-            f"the store {url.split('@')[-1]!r} cannot be opened ({error}); "
+            f"the store {url.split('@')[-1]!r} cannot be opened ({cause}); "
             "use sqlite:///FILE, or postgresql+psycopg://… with: pip install 'zorank[postgres]'"
         ) from error
     if parsed.database:
         _make_folder(Path(parsed.database))
-    # isolation_level None hands transactions to the "begin" listener below.
-    arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
-    engine = sa.create_engine(parsed, connect_args=arguments)
     sa.event.listen(engine, "connect", _configure_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine

@@ -1,0 +1,159 @@
+"""The command line as a user types it: real processes, real files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from zorank.cli import main
+
+
+@pytest.fixture
+def zorank(tmp_path, monkeypatch):
+    """Run the command line in an empty folder; gives exit code, standard output and error."""
+    monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, **options):
+        command = [sys.executable, "-m", "zorank", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+def test_minimise_print_save_and_plot(zorank, tmp_path):
+    code, out, _ = zorank(
+        *("minimize", "zorank.problems:sphere", "--dim", 5, "--points", 600),
+        *("--out", "result.json", "--plot", "progress.png", "--option", "mu=0.01"),
+    )
+    assert code == 0
+    assert "stopped at the limit of 600 points" in out
+    result = json.loads((tmp_path / "result.json").read_text())
+    assert result["fun"] == pytest.approx(np.square(result["x"]).sum())
+    assert result["fun"] < 1e-2
+    assert len(result["history"]) == result["rounds"]
+    assert (tmp_path / "progress.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_long_result_is_never_lost(zorank, tmp_path):
+    code, out, _ = zorank("minimize", "zorank.problems:sphere", "--dim", 50, "--points", 30)
+    assert code == 0
+    assert "zorank-result.json" in out
+    assert len(json.loads((tmp_path / "zorank-result.json").read_text())["x"]) == 50
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".json", ".csv", ".txt"])
+def test_a_function_of_ones_own_from_a_start_in_a_file(zorank, tmp_path, suffix):
+    (tmp_path / "mine.py").write_text("def f(x):\n    return -abs(x - 3).sum()\n")
+    file = tmp_path / f"start{suffix}"
+    if suffix == ".npy":
+        np.save(file, [1.0, 2.0])
+    else:
+        file.write_text({".json": "[1, 2]", ".csv": "1,2", ".txt": "1 2"}[suffix])
+    code, _, err = zorank(
+        *("minimize", "mine:f", "--x0", file, "--maximize", "--points", 900, "--bounds", "0,5"),
+        *("--out", "r.json"),
+    )
+    assert code == 0, err
+    assert json.loads((tmp_path / "r.json").read_text())["x"] == pytest.approx([3, 3], abs=0.2)
+
+
+def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
+    start = ("minimize", "zorank.problems:sphere", "--dim", 4, "--name", "ball")
+    assert zorank(*start, "--points", 60)[0] == 0
+    assert zorank(*start, "--points", 120)[0] == 0
+    code, out, _ = zorank("runs", "list")
+    assert code == 0
+    assert "ball" in out
+    assert "zo-ranksgd" in out
+    code, out, _ = zorank("runs", "show", "ball")
+    assert code == 0
+    assert "120" in out
+    code, out, _ = zorank("runs", "export", "ball")
+    assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 16
+    code, _, err = zorank(*start, "--seed", 3)
+    assert code == 2
+    assert "another configuration" in err
+    code, _, _ = zorank("runs", "delete", "ball", input="n\n")
+    assert code == 1
+    assert zorank("runs", "delete", "ball", "--yes")[0] == 0
+    assert "no runs yet" in zorank("runs", "list")[1]
+
+
+def test_the_plan_recommends(zorank):
+    code, out, _ = zorank("plan", "--dim", 576)
+    assert code == 0
+    assert "Recommended: show" in out
+    code, out, _ = zorank("plan", "--dim", 576, "--rank", 1, "--largest", 6)
+    assert "have the best 1 ranked" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["minimize", "zorank.problems:spere", "--dim", "3"], "has no function 'spere'"),
+        (["minimize", "nowhere:f", "--dim", "3"], "module 'nowhere'"),
+        (["minimize", "sphere", "--dim", "3"], "module:function"),
+        (["minimize", "zorank.problems:sphere"], "--dim N or as --x0 FILE"),
+        (["minimize", "zorank.problems:sphere", "--dim", "0"], "at least 1"),
+        (["minimize", "zorank.problems:sphere", "--x0", "none.npy"], "cannot be read"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--method", "zoo"], "no optimizer"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--option", "m"], "name=value"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--bounds", "1"], "low,high"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "/dev/null/x"], "written"),
+        (["runs", "show", "nothing"], "no run named 'nothing'"),
+        (["runs", "list", "--store", "what://ever"], "cannot be opened"),
+        (["plan", "--dim", "0"], "dimension"),
+    ],
+)
+def test_an_error_is_one_sentence_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["zorank", *arguments])
+    with pytest.raises(SystemExit) as exit:
+        main()
+    assert exit.value.code == 2
+    err = capsys.readouterr().err
+    assert err.startswith("zorank: ")
+    assert words in err
+    assert len(err.splitlines()) == 1
+
+
+def test_help_and_version(zorank):
+    code, out, _ = zorank("--version")
+    assert code == 0
+    assert out.strip() == __import__("zorank").__version__
+    code, out, _ = zorank("minimize", "--help")
+    assert code == 0
+    assert "zo-ranksgd-memory" in out
+
+
+def test_interrupting_keeps_what_was_found(zorank, tmp_path):
+    (tmp_path / "slow.py").write_text(
+        "import time\ndef f(x):\n    time.sleep(0.01)\n    return (x * x).sum()\n"
+    )
+    command = [sys.executable, "-m", "zorank", "minimize", "slow:f", "--dim", "3"]
+    process = subprocess.Popen(
+        [*command, "--name", "slow", "--out", "r.json"],
+        cwd=tmp_path,
+        env=os.environ,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    database = tmp_path / "runs.db"
+    deadline = time.time() + 60
+    while time.time() < deadline and '"slow"' not in zorank("runs", "export", "slow")[1]:
+        time.sleep(0.1)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert database.exists()
+    assert "stopped by you" in out
+    assert json.loads((tmp_path / "r.json").read_text())["points"] > 0

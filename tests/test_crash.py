@@ -1,0 +1,73 @@
+"""A process is killed at random moments; afterwards nothing shows that it was."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from zorank import minimize
+from zorank.stores import open_store
+
+KILLS = 20
+POINTS = 1500
+
+PROGRAM = """
+import sys, time
+import numpy as np
+import zorank
+
+def f(x):
+    time.sleep(0.002)
+    return float(x @ x)
+
+zorank.minimize(f, np.arange(6.0), points=int(sys.argv[2]), seed=3, method="zo-ranksgd-memory",
+                store=zorank.stores.open_store(sys.argv[1]), name="crash")
+"""
+
+
+def test_a_run_killed_twenty_times_equals_one_that_was_not(tmp_path):
+    database = str(tmp_path / "runs.db")
+    command = [sys.executable, "-c", PROGRAM, database, str(POINTS)]
+    moments = random.Random(7)
+    kills, acknowledged = 0, 0
+    while kills < KILLS:
+        process = subprocess.Popen(command, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+        # From the middle of the imports to some rounds later.
+        time.sleep(moments.uniform(0.2, 0.9))
+        if process.poll() is not None:
+            raise AssertionError("the run ended before it was killed often enough")
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        kills += 1
+        if os.path.exists(database):
+            store = open_store(database)
+            answered = sum(
+                r.answer is not None for run in store.runs() for r in store.rounds(run.name)
+            )
+            store.close()
+            assert answered >= acknowledged  # nothing acknowledged is ever lost
+            acknowledged = answered
+    subprocess.run(command, check=True)
+
+    whole = minimize(
+        lambda x: float(x @ x), np.arange(6.0), POINTS, "zo-ranksgd-memory", seed=3
+    ).run
+    store = open_store(database)
+    log = store.rounds("crash")
+    assert [r.answer for r in log] == [r.answer for r in whole.rounds()]
+    assert [r.index for r in log] == list(range(len(log)))
+    resumed = minimize(
+        lambda x: float(x @ x),
+        np.arange(6.0),
+        POINTS,
+        "zo-ranksgd-memory",
+        seed=3,
+        store=store,
+        name="crash",
+    )
+    assert resumed.x.tobytes() == whole.best().tobytes()
+    assert 0 < acknowledged < len(log)

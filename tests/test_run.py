@@ -1,0 +1,264 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from zorank import (
+    Ballot,
+    InvalidInput,
+    Poll,
+    Ranking,
+    ReplayError,
+    Run,
+    StaleAnswer,
+    StoreError,
+    Values,
+    optimizers,
+)
+from zorank.optimizers import ZORankSGD
+from zorank.stores import MemoryStore, open_store
+
+
+@pytest.fixture
+def run():
+    return Run("zo-ranksgd", np.ones(3), seed=1)
+
+
+def test_ask_is_idempotent_until_told(run):
+    first = np.asarray(run.ask())
+    assert [r.index for r in run.rounds()] == [0]
+    np.testing.assert_array_equal(np.asarray(run.ask()), first)
+    run.tell([2, 0, 5])
+    assert run.ask().question == "best"
+    assert len(run.rounds()) == 2
+
+
+def test_the_log_says_who_when_and_what(run):
+    run.ask()
+    run.tell([2, [0, 5]], rater="ann", note={"value": 1.5})
+    (line,) = run.rounds()
+    assert line.answer == Ranking.of([2, [0, 5]])
+    assert line.rater == "ann"
+    assert line.note == {"value": 1.5}
+    assert 0 < line.shown_at <= line.answered_at
+    (row,) = run.history
+    assert row["points"] == 10
+    assert row["question"] == "rank"
+    assert row["rater"] == "ann"
+    assert row["value"] == 1.5
+    assert row["seconds"] >= 0
+    assert row["radius"] == 1e-3
+
+
+def test_several_raters_answer_by_a_poll(run):
+    run.ask()
+    run.tell(Poll((Ballot("ann", Ranking.of([1])), Ballot("bob", Ranking.of([2]), 0.5))))
+    assert run.ask().question == "best"
+
+
+def test_values_serve_a_rank_only_optimizer_as_their_order():
+    told, ranked = (Run("zo-ranksgd", np.ones(3), seed=1) for _ in range(2))
+    values = tuple(float(x @ x) for x in told.ask())
+    ranked.ask()
+    told.tell(Values(values))
+    ranked.tell(Ranking.from_values(values))
+    np.testing.assert_array_equal(np.asarray(told.ask()), np.asarray(ranked.ask()))
+
+
+@pytest.mark.parametrize(
+    "answer", [[0, 0], [10], [-1], "abc", Values((1.0, 2.0)), [0.5], {"order": [0]}]
+)
+def test_a_bad_answer_changes_nothing(run, answer):
+    before = np.asarray(run.ask())
+    rounds = run.rounds()
+    with pytest.raises(InvalidInput):
+        run.tell(answer)
+    assert run.rounds() == rounds
+    np.testing.assert_array_equal(np.asarray(run.ask()), before)
+    run.tell([1])
+
+
+def test_an_answer_to_another_round_is_refused(run):
+    with pytest.raises(StaleAnswer, match="ask first"):
+        run.tell([0])
+    run.ask()
+    with pytest.raises(StaleAnswer, match=r"this answers round 3 .* but round 0 waits"):
+        run.tell([0], round=3)
+    run.tell([0], round=0)
+    with pytest.raises(StaleAnswer):
+        run.tell([0], round=0)
+
+
+def test_a_note_is_plain_json(run):
+    run.ask()
+    with pytest.raises(InvalidInput, match="plain JSON"):
+        run.tell([0], note={"x": np.ones(2)})
+    with pytest.raises(InvalidInput, match="plain JSON"):
+        run.tell([0], note={"x": float("nan")})
+    assert run.rounds()[0].answer is None
+
+
+@pytest.mark.parametrize("rounds", [0, 3, -1, True, 1.0])
+def test_only_answered_rounds_can_be_undone(run, rounds):
+    for _ in range(2):
+        run.ask()
+        run.tell([0])
+    with pytest.raises(InvalidInput, match="cannot be undone"):
+        run.undo(rounds)
+    assert len(run.rounds()) == 2
+
+
+def test_undo_before_the_first_answer(run):
+    run.ask()
+    with pytest.raises(InvalidInput, match="has 0 answered"):
+        run.undo()
+
+
+@pytest.mark.parametrize("round", [-1, 3, True, "a"])
+def test_a_branch_keeps_rounds_that_exist(run, round):
+    for _ in range(2):
+        run.ask()
+        run.tell([0])
+    with pytest.raises(InvalidInput, match="keeps from 0 to 2"):
+        run.branch(round)
+
+
+def test_a_branch_is_a_run_of_its_own(run):
+    for _ in range(3):
+        run.ask()
+        run.tell([1], rater="ann")
+    branch = run.branch(2, name="other")
+    assert branch.name == "other"
+    assert [r.rater for r in branch.rounds()] == ["ann", "ann"]
+    branch.ask()
+    branch.tell([2])
+    assert len(run.rounds()) == 3
+    assert run.rounds()[2].answer == Ranking.of([1])
+    with pytest.raises(InvalidInput, match="already a run named"):
+        run.branch(name="other")
+
+
+@pytest.mark.parametrize(
+    ("x0", "words"),
+    [
+        ([np.nan], "x0 must be finite, found nan at position 0"),
+        ([1.0, np.inf], "found inf at position 1"),
+        ([], "found shape"),
+        (np.ones((2, 2)), "found shape"),
+        ("abc", "must be"),
+    ],
+)
+def test_a_bad_start_leaves_no_run_behind(x0, words):
+    store = MemoryStore()
+    with pytest.raises(InvalidInput, match=words):
+        Run("zo-ranksgd", x0, store=store, name="a")
+    assert store.runs() == []
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", True, None])
+def test_a_bad_seed(seed):
+    with pytest.raises(InvalidInput, match="non-negative whole number"):
+        Run("zo-ranksgd", [1.0], seed=seed)
+
+
+@pytest.mark.parametrize("name", ["", "  ", 3])
+def test_a_bad_name(name):
+    with pytest.raises(InvalidInput, match="name"):
+        Run("zo-ranksgd", [1.0], name=name)
+
+
+def test_an_optimizer_that_is_none():
+    with pytest.raises(InvalidInput, match="frozen dataclass"):
+        Run(object(), [1.0])
+
+
+def test_a_name_that_exists_continues_or_refuses():
+    store = MemoryStore()
+    first = Run(ZORankSGD(m=4), [1.0, 2.0], seed=1, store=store, name="a")
+    first.ask()
+    first.tell([3])
+    same = Run(ZORankSGD(m=4), [1.0, 2.0], seed=1, store=store, name="a")
+    assert len(same.rounds()) == 1
+    for optimizer, x0, seed, words in [
+        (ZORankSGD(m=5), [1.0, 2.0], 1, "m is 4 there and 5 here"),
+        (ZORankSGD(m=4), [1.0, 2.5], 1, "x0 is"),
+        (ZORankSGD(m=4), [1.0], 1, "x0 is"),
+        (ZORankSGD(m=4), [1.0, 2.0], 2, "seed is 1 there and 2 here"),
+        ("zo-ranksgd-memory", [1.0, 2.0], 1, "optimizer is 'zo-ranksgd' there"),
+    ]:
+        with pytest.raises(ReplayError, match=words):
+            Run(optimizer, x0, seed=seed, store=store, name="a")
+    assert len(store.rounds("a")) == 1
+
+
+def test_a_version_that_changed_results_refuses_to_replay(monkeypatch):
+    store = MemoryStore()
+    Run("zo-ranksgd", [1.0], store=store, name="a")
+    monkeypatch.setattr(ZORankSGD, "revision", 2)
+    with pytest.raises(ReplayError, match=r"to continue it: pip install zorank==0\.1"):
+        Run.open(store, "a")
+
+
+@dataclasses.dataclass(frozen=True)
+class MyOptimizer(ZORankSGD):
+    name = "mine"
+
+
+def test_an_optimizer_of_ones_own_has_to_be_given_again():
+    store = MemoryStore()
+    Run(MyOptimizer(), [1.0], store=store, name="a").ask()
+    with pytest.raises(ReplayError, match=r"give it to Run\.open"):
+        Run.open(store, "a")
+    assert Run.open(store, "a", MyOptimizer()).ask().question == "rank"
+
+
+def test_an_export_is_json_and_makes_the_run_again():
+    run = Run(optimizers.make("zo-ranksgd-memory", {"bounds": ([-3, -3], [3, 3])}), [1.0, 2.0])
+    for _ in range(5):
+        run.ask()
+        run.tell([1, 2])
+    data = json.loads(json.dumps(run.export()))
+    again = Run(optimizers.make(data["optimizer"], data["options"]), data["x0"], data["seed"])
+    for line in data["rounds"]:
+        again.ask()
+        again.tell(line["answer"]["order"])
+    assert again.best().tolist() == data["best"]
+
+
+def test_replay_shows_every_round_again(run):
+    slates = []
+    for _ in range(4):
+        slates.append(np.asarray(run.ask()))
+        run.tell([1])
+    for (line, slate, _), expected in zip(run.replay(), slates, strict=True):
+        assert line.answer == Ranking.of([1])
+        np.testing.assert_array_equal(np.asarray(slate), expected)
+
+
+def test_a_store_that_fails_leaves_the_run_as_it_was(run, monkeypatch):
+    run.ask()
+
+    def fail(*_):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(MemoryStore, "answer", fail)
+    with pytest.raises(StoreError):
+        run.tell([0])
+    assert run.rounds()[0].answer is None
+    monkeypatch.undo()
+    run.tell([0])
+    assert run.rounds()[0].answer == Ranking.of([0])
+
+
+def test_an_answer_given_in_another_process_is_noticed(tmp_path):
+    store = open_store(str(tmp_path / "runs.db"))
+    here = Run("zo-ranksgd", [1.0], store=store, name="a")
+    here.ask()
+    there = Run.open(open_store(str(tmp_path / "runs.db")), "a")
+    there.ask()
+    there.tell([1])
+    with pytest.raises(StaleAnswer):
+        here.tell([2])
+    here = Run.open(store, "a")
+    assert here.rounds()[0].answer == Ranking.of([1])

@@ -1,0 +1,265 @@
+"""What every store promises. A new one joins by a line in the fixture's list."""
+
+import sqlite3
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+from zorank import InvalidInput, Ranking, Run, StaleAnswer, StoreError
+from zorank.stores import default_url, open_store, schema, sql
+from zorank.types import Round, RunRecord
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def store(request, tmp_path):
+    if request.param == "memory":
+        yield open_store("memory://")
+        return
+    url = f"sqlite:///{tmp_path}/runs.db"
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgres_url")
+    opened = open_store(url)
+    yield opened
+    for record in opened.runs():
+        opened.delete(record.name)
+    opened.close()
+
+
+@pytest.fixture
+def record():
+    return RunRecord(
+        name="a run",
+        optimizer="zo-ranksgd",
+        options={"m": 4, "bounds": None},
+        revision=1,
+        x0=np.array([0.1, -1 / 3, 1e-300]),
+        seed=2**70,
+        version="0.1.0",
+        created_at=1234.5,
+    )
+
+
+def answered(index, *order, shown_at=0.0, **more):
+    return Round(index, shown_at, Ranking.of(order), answered_at=shown_at + 1, **more)
+
+
+def test_a_record_comes_back_to_the_last_bit(store, record):
+    store.create(record)
+    for found in (store.record("a run"), *store.runs()):
+        assert found.x0.tobytes() == record.x0.tobytes()
+        for name in ("name", "optimizer", "options", "revision", "seed", "version", "created_at"):
+            assert getattr(found, name) == getattr(record, name)
+
+
+def test_a_name_is_given_once(store, record):
+    store.create(record)
+    with pytest.raises(InvalidInput, match="already a run named 'a run'"):
+        store.create(record)
+    assert len(store.runs()) == 1
+
+
+def test_an_unknown_run_gets_the_closest_names(store, record):
+    store.create(record)
+    for call in (store.record, store.rounds, store.delete, lambda n: store.append(n, 0, 1.0)):
+        with pytest.raises(InvalidInput, match="did you mean a run"):
+            call("a rum")
+
+
+def test_a_round_waits_and_is_answered(store, record):
+    store.create(record)
+    assert store.append("a run", 0, 10.0) == Round(0, 10.0)
+    assert store.append("a run", 0, 99.0).shown_at == 10.0  # as it was first shown
+    line = answered(0, 2, [0, 1], shown_at=10.0, rater="ann", note={"value": 0.1})
+    store.answer("a run", line)
+    store.append("a run", 1, 20.0)
+    assert store.rounds("a run") == [line, Round(1, 20.0)]
+
+
+def test_only_the_waiting_round_can_be_answered(store, record):
+    store.create(record)
+    with pytest.raises(StaleAnswer, match="no round waits"):
+        store.answer("a run", answered(0, 1))
+    store.append("a run", 0, 1.0)
+    with pytest.raises(StaleAnswer, match="round 0 waits"):
+        store.answer("a run", answered(1, 1))
+    store.answer("a run", answered(0, 1))
+    with pytest.raises(StaleAnswer):
+        store.answer("a run", answered(0, 2))
+    with pytest.raises(StaleAnswer):
+        store.append("a run", 0, 1.0)
+    with pytest.raises(StaleAnswer):
+        store.append("a run", 2, 1.0)
+    assert [r.answer for r in store.rounds("a run")] == [Ranking.of([1])]
+
+
+def test_undo_takes_back_from_an_index_on(store, record):
+    store.create(record, [answered(i, i) for i in range(4)])
+    store.append("a run", 4, 1.0)
+    store.undo("a run", 2)
+    assert [r.index for r in store.rounds("a run")] == [0, 1]
+    store.append("a run", 2, 1.0)
+    store.answer("a run", answered(2, 3))
+    assert store.rounds("a run")[-1].answer == Ranking.of([3])
+
+
+def test_deleting_a_run_leaves_the_others(store, record):
+    store.create(record, [answered(0, 1)])
+    store.create(replace(record, name="another"), [answered(0, 2)])
+    store.delete("a run")
+    assert [r.name for r in store.runs()] == ["another"]
+    assert store.rounds("another")[0].answer == Ranking.of([2])
+
+
+def test_of_two_answers_to_one_round_one_wins(store, record):
+    store.create(record)
+    for index in range(10):
+        store.append("a run", index, 1.0)
+        outcomes = []
+        barrier = threading.Barrier(4)
+
+        def answer(i, index=index, outcomes=outcomes, barrier=barrier):
+            barrier.wait()
+            try:
+                store.answer("a run", answered(index, i))
+                outcomes.append(i)
+            except StaleAnswer:
+                outcomes.append(None)
+
+        threads = [threading.Thread(target=answer, args=(i,)) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        (winner,) = (o for o in outcomes if o is not None)
+        assert store.rounds("a run")[index].answer == Ranking.of([winner])
+
+
+def test_two_runs_on_one_store_go_on_bit_for_bit(store):
+    def drive(run, rounds):
+        for _ in range(rounds):
+            run.tell(run.ask().answer_from(np.array([x @ x for x in run.ask()])))
+
+    whole = Run("zo-ranksgd", np.ones(5), seed=1, store=store, name="whole")
+    drive(whole, 20)
+    parts = Run("zo-ranksgd", np.ones(5), seed=1, store=store, name="parts")
+    for _ in range(4):
+        drive(parts, 5)
+        parts.ask()
+        parts = Run.open(store, "parts")
+    assert parts.best().tobytes() == whole.best().tobytes()
+    assert [r.answer for r in parts.rounds() if r.answer] == [r.answer for r in whole.rounds()]
+
+
+# What only a database file can suffer.
+
+
+def test_undone_rounds_stay_in_the_table_for_an_audit(tmp_path, record):
+    store = open_store(f"sqlite:///{tmp_path}/runs.db")
+    store.create(record, [answered(0, 1)])
+    store.undo("a run", 0)
+    with sqlite3.connect(tmp_path / "runs.db") as connection:
+        (row,) = connection.execute("SELECT answer, undone_at FROM zorank_rounds").fetchall()
+    connection.close()
+    assert row[0] == '{"order": [[1]]}'
+    assert row[1] > 0
+
+
+def test_a_path_is_a_sqlite_file_and_folders_are_made(tmp_path, record):
+    open_store(str(tmp_path / "new" / "folder" / "runs.db")).create(record)
+    again = open_store(f"sqlite:///{tmp_path}/new/folder/runs.db")
+    assert [r.name for r in again.runs()] == ["a run"]
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    file = tmp_path / "runs.db"
+    file.write_text("this is not a database, but it is long enough to be looked at" * 20)
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match="not a working SQLite database"):
+        open_store(str(file))
+    assert file.read_bytes() == before
+
+
+def test_a_database_corrupted_in_the_middle(tmp_path, record):
+    file = tmp_path / "runs.db"
+    store = open_store(str(file))
+    store.create(record, [answered(i, i) for i in range(300)])
+    store.close()
+    data = bytearray(file.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    file.write_bytes(bytes(data))
+    with pytest.raises(StoreError, match=r"runs\.db"):
+        open_store(str(file)).rounds("a run")
+
+
+def test_a_locked_database(tmp_path, record, monkeypatch):
+    monkeypatch.setattr(sql, "LOCK_SECONDS", 0.2)
+    store = open_store(str(tmp_path / "runs.db"))
+    store.create(record)
+    store.append("a run", 0, 1.0)
+    with sqlite3.connect(tmp_path / "runs.db", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another program"):
+            store.answer("a run", answered(0, 1))
+        other.execute("ROLLBACK")
+    other.close()
+    store.answer("a run", answered(0, 1))
+    assert store.rounds("a run")[0].answer == Ranking.of([1])
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be made"):
+        open_store(str(tmp_path / "file" / "runs.db"))
+    with pytest.raises(StoreError, match="cannot be written"):
+        open_store(str(tmp_path))
+
+
+@pytest.mark.parametrize("url", ["nonsense://x", "postgresql+nothing://x/y", "sqlite://host/x"])
+def test_a_url_that_means_nothing(url):
+    with pytest.raises(StoreError):
+        open_store(url)
+
+
+def test_a_server_that_is_not_there_and_its_password():
+    with pytest.raises(StoreError) as caught:
+        open_store("postgresql+psycopg://me:secret@127.0.0.1:9/db")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_from_the_future(tmp_path):
+    file = tmp_path / "runs.db"
+    open_store(str(file)).close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE zorank_schema SET version = 99")
+    connection.close()
+    with pytest.raises(StoreError, match="upgrade zorank"):
+        open_store(str(file))
+
+
+def test_a_database_of_an_older_schema_is_brought_up_to_date(tmp_path, record, monkeypatch):
+    file = tmp_path / "runs.db"
+    store = open_store(str(file))
+    store.create(record, [answered(0, 1)])
+    store.close()
+
+    def add_a_column(connection):
+        connection.execute(sa.text("ALTER TABLE zorank_runs ADD COLUMN colour TEXT"))
+
+    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, add_a_column))
+    newer = open_store(str(file))
+    assert newer.rounds("a run")[0].answer == Ranking.of([1])
+    open_store(str(file))  # a second opening migrates nothing again
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("SELECT colour FROM zorank_runs").fetchall() == [(None,)]
+        assert connection.execute("SELECT version FROM zorank_schema").fetchall() == [(2,)]
+    connection.close()
+
+
+def test_the_default_store_can_be_named_by_the_environment(monkeypatch):
+    monkeypatch.setenv("ZORANK_STORE", "sqlite:///elsewhere.db")
+    assert default_url() == "sqlite:///elsewhere.db"
+    monkeypatch.delenv("ZORANK_STORE")
+    assert default_url().endswith("zorank/runs.db")
