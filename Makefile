@@ -39,7 +39,7 @@ docs: $(INSTALLED) ## Write the generated pages in docs/ again.
 	$(BIN)/python docs/generate.py
 
 bench: $(INSTALLED) ## Measure speed and memory against their bounds.
-	$(BIN)/python benchmarks/ask_tell.py
+	$(BIN)/python benchmarks/round_cost.py
 
 clean: ## Remove the virtual environment and caches.
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

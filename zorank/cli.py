@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -151,11 +152,15 @@ def plan(
     ordered = theory.plans(dim, largest, rank, costs)
     chosen = theory.recommend(ordered)
     base = theory.plan(2, 1, dim, costs)
-    table = Table(title=f"Plans for {dim} dimensions, the best per minute first")
-    for heading in ("show", "rank", "quality", "compare", "seconds"):
-        table.add_column(heading, justify="right")
+    table = Table(
+        title=f"Plans for {dim} dimensions, best per minute first",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    for heading in ("show", "rank", "quality", "compares", "seconds"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for heading in ("×round", "×shown", "×compare", "×minute"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
     for p in [*ordered[:rows], *([] if chosen in ordered[:rows] else [chosen])]:
         table.add_row(
             *(str(p.m), str(p.k), f"{p.quality:.2%}", str(p.comparisons), f"{p.seconds:.0f}"),
@@ -164,15 +169,18 @@ def plan(
         )
     out.print(table)
     out.print(
-        "show m candidates, rank the best k; quality: share of an exact gradient's progress;\n"
-        "compare: comparisons a person makes; ×: quality per round, candidate shown, comparison\n"
-        f"and minute, as multiples of a single pair's. Costs: {costs.round:g} s a round, "
-        f"{costs.look:g} s a candidate,\n{costs.compare:g} s a comparison."
+        "Show m candidates and have the best k ranked. Quality: the share of an exact gradient's "
+        "progress that one answer gives. Compares: comparisons a person makes. ×: quality per "
+        "round, candidate shown, comparison and minute, as multiples of a single pair's. "
+        f"Assumed: {costs.round:g} s a round, {costs.look:g} s a candidate, "
+        f"{costs.compare:g} s a comparison.",
+        highlight=False,
     )
     out.print(
         f"Recommended: show {chosen.m}, have the best {chosen.k} ranked, "
-        f"about {chosen.seconds:.0f} s a round:\nthe least tiring plan within 5% of the best.",
+        f"about {chosen.seconds:.0f} s a round: the least tiring plan within 5% of the best.",
         style="bold",
+        highlight=False,
     )
 
 
@@ -309,7 +317,7 @@ def _bounds(text: str | None, dim: int) -> list[tuple[float, float]] | None:
 
 
 def _report(result: Result, save: Path | None, plot: Path | None, title: str) -> None:
-    out.print(str(result), highlight=False, markup=False)
+    out.print(str(result), highlight=False, markup=False, soft_wrap=True)
     if save is None and result.x.size > PRINTED_COORDINATES:
         save = Path("zorank-result.json")
     if save is not None:

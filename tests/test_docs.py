@@ -1,0 +1,93 @@
+"""The docs tell the truth: their code runs, generated pages are fresh, nothing public is silent."""
+
+import dataclasses
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import zorank
+from zorank import optimizers
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page, language):
+    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+SNIPPETS = [
+    pytest.param(code, id=f"{page.name}-{i}")
+    for page in PAGES
+    for i, code in enumerate(blocks(page, "python"))
+]
+COMMANDS = [
+    command.partition("#")[0].strip()
+    for page in PAGES
+    for block in blocks(page, "sh")
+    for command in block.splitlines()
+    if command.strip()
+]
+
+
+@pytest.mark.parametrize("code", SNIPPETS)
+def test_every_snippet_runs(code, tmp_path):
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+
+
+def test_every_command_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(COMMANDS) >= 5
+    for command in COMMANDS:
+        program, *arguments = shlex.split(command)
+        if program == "make":  # this very test is run by make test
+            assert arguments[0] in targets
+        else:
+            assert program == "zorank"
+            line = [sys.executable, "-m", "zorank", *arguments]
+            subprocess.run(line, cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
+def test_every_example_runs(script, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script)],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout
+
+
+def test_generated_pages_are_fresh():
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for file, page in generate.PAGES.items():
+        assert (ROOT / "docs" / file).read_text() == page(), f"docs/{file} is old: make docs"
+
+
+def test_every_public_name_is_documented():
+    text = "\n".join(page.read_text() for page in PAGES)
+    missing = [n for n in zorank.__all__ if not re.search(rf"\b{re.escape(n)}\b", text)]
+    assert missing == []
+
+
+def test_every_method_is_on_its_page():
+    page = (ROOT / "docs" / "optimizers.md").read_text()
+    assert [name for name in optimizers.REGISTRY if f"`{name}`" not in page] == []
+    for cls in optimizers.REGISTRY.values():
+        assert dataclasses.is_dataclass(cls)
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"
