@@ -17,4 +17,4 @@ for _ in range(40):
     run.tell(judge(list(slate)))
 
 run.undo(2)  # the last two answers were a mistake: exactly as before them
-print("best:", run.best().round(2), "after", len(run.rounds()), "answers")
+print("best:", run.best().round(2), "after", len(run.history), "answers")

@@ -109,6 +109,17 @@ def test_only_answered_rounds_can_be_undone(run, rounds):
     assert len(run.rounds()) == 2
 
 
+def test_after_undo_the_same_question_waits_again(run):
+    first = np.asarray(run.ask())
+    run.tell([0])
+    run.ask()
+    run.undo()
+    assert [(r.index, r.answer) for r in run.rounds()] == [(0, None)]
+    np.testing.assert_array_equal(np.asarray(run.ask()), first)
+    run.tell([1])
+    assert run.rounds()[0].answer == Ranking.of([1])
+
+
 def test_undo_before_the_first_answer(run):
     run.ask()
     with pytest.raises(InvalidInput, match="has 0 answered"):

@@ -150,7 +150,7 @@ class Run:
         self._waiting = None
 
     def undo(self, rounds: int = 1) -> None:
-        """Take back the last answered rounds; the run is then exactly as it was before them."""
+        """Take back the last answered rounds; the first of them waits again, exactly as before."""
         answered = len(self._history)
         if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= answered:
             raise InvalidInput(
@@ -158,6 +158,7 @@ class Run:
             )
         self._store.undo(self.name, answered - rounds)
         self._load()
+        self.ask()
 
     def branch(self, round: int | None = None, name: str | None = None) -> Run:
         """A new run in the same store that shares this one's first `round` answered rounds."""
