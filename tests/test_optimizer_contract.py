@@ -21,6 +21,7 @@ CASES = [
     ("zo-ranksgd-memory", {"m": 6}),
     ("zo-ranksgd-memory", {"m": 4, "k": 1, "space": "gaussian"}),
     ("zo-ranksgd-memory", {"m": 5, "bounds": (-2.0, 2.0)}),
+    ("pick-start", {"options": {"m": 5, "space": "gaussian", "mu": 0.3}}),
 ]
 DIM = 7
 every_optimizer = pytest.mark.parametrize(
@@ -143,9 +144,10 @@ def test_every_candidate_lies_where_it_may(optimizer):
     for _ in range(30):
         drive(run, lambda x: x.sum(), 1)
         for x in run.ask():
-            if optimizer.bounds is not None:
+            settings = {**vars(optimizer), **vars(optimizer).get("options", {})}
+            if settings.get("bounds") is not None:
                 assert (np.abs(x) <= 2.0).all()
-            if optimizer.space == "gaussian":
+            if settings.get("space") == "gaussian":
                 assert np.linalg.norm(x) == pytest.approx(np.sqrt(DIM))
 
 
@@ -174,6 +176,9 @@ def test_one_dimension_is_enough(optimizer):
         ("zo-ranksgd", {"bounds": 3}, r"\(lower, upper\)"),
         ("zo-ranksgd", {"bounds": (0, 1), "space": "gaussian"}, "use either"),
         ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
+        ("pick-start", {"method": "zo-rank"}, "did you mean zo-ranksgd"),
+        ("pick-start", {"options": {"stepp": 1}}, "has no such setting"),
+        ("pick-start", {"options": {"m": 2}}, "m must be a whole number from 3"),
     ],
 )
 def test_bad_settings_are_refused_in_one_sentence(name, options, words):

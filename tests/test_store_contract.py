@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import sqlalchemy as sa
 
-from zorank import InvalidInput, Ranking, Run, StaleAnswer, StoreError
+from zorank import Ballot, InvalidInput, Ranking, Run, StaleAnswer, StoreError
 from zorank.stores import default_url, open_store, schema, sql
 from zorank.types import Round, RunRecord
 
@@ -103,6 +102,35 @@ def test_undo_takes_back_from_an_index_on(store, record):
     store.append("a run", 2, 1.0)
     store.answer("a run", answered(2, 3))
     assert store.rounds("a run")[-1].answer == Ranking.of([3])
+
+
+def test_ballots_are_cast_once_each_and_taken_back_with_their_round(store, record):
+    store.create(record)
+    ann, bob = Ballot("ann", Ranking.of([1, [0, 2]])), Ballot("bob", Ranking.of([2]), 0.5)
+    with pytest.raises(StaleAnswer):
+        store.cast("a run", 0, ann)
+    store.append("a run", 0, 1.0)
+    store.cast("a run", 0, ann)
+    store.cast("a run", 0, bob)
+    with pytest.raises(StaleAnswer, match="ann has already answered round 0"):
+        store.cast("a run", 0, ann)
+    with pytest.raises(StaleAnswer):
+        store.cast("a run", 1, ann)
+    assert store.ballots("a run", 0) == [ann, bob]
+    store.undo("a run", 0)
+    assert store.ballots("a run", 0) == []
+    store.append("a run", 0, 2.0)
+    store.cast("a run", 0, bob)
+    assert store.ballots("a run", 0) == [bob]
+
+
+def test_meta_is_kept_and_replaced(store, record):
+    store.create(replace(record, meta={"title": "a ridge"}))
+    assert store.record("a run").meta == {"title": "a ridge"}
+    store.set_meta("a run", {"title": "another", "raters": 2})
+    assert store.record("a run").meta == {"title": "another", "raters": 2}
+    with pytest.raises(InvalidInput):
+        store.set_meta("no run", {})
 
 
 def test_deleting_a_run_leaves_the_others(store, record):
@@ -239,23 +267,27 @@ def test_a_database_from_the_future(tmp_path):
         open_store(str(file))
 
 
-def test_a_database_of_an_older_schema_is_brought_up_to_date(tmp_path, record, monkeypatch):
+def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
     file = tmp_path / "runs.db"
+    with sqlite3.connect(file) as old:
+        old.executescript(schema.FIRST_TABLES.format(**schema.DIALECTS["sqlite"]))
+        old.execute("INSERT INTO zorank_schema VALUES (1)")
+        x0 = np.ones(2).tobytes()
+        row = (1, "a run", "zo-ranksgd", "{}", 1, x0, "7", "0.0.1", 1.5)
+        old.execute("INSERT INTO zorank_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        line = (1, 1, 0, 2.5, '{"order": [[1]]}', "ann", 3.5, "{}", None)
+        old.execute("INSERT INTO zorank_rounds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", line)
+    old.close()
+    for _ in range(2):  # a second opening migrates nothing again
+        store = open_store(str(file))
+        assert store.rounds("a run") == [Round(0, 2.5, Ranking.of([1]), "ann", 3.5)]
+        assert store.record("a run").meta == {}
+        assert store.record("a run").seed == 7
+        store.close()
     store = open_store(str(file))
-    store.create(record, [answered(0, 1)])
+    store.append("a run", 1, 4.0)
+    store.cast("a run", 1, Ballot("ann", Ranking.of([0])))
     store.close()
-
-    def add_a_column(connection):
-        connection.execute(sa.text("ALTER TABLE zorank_runs ADD COLUMN colour TEXT"))
-
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, add_a_column))
-    newer = open_store(str(file))
-    assert newer.rounds("a run")[0].answer == Ranking.of([1])
-    open_store(str(file))  # a second opening migrates nothing again
-    with sqlite3.connect(file) as connection:
-        assert connection.execute("SELECT colour FROM zorank_runs").fetchall() == [(None,)]
-        assert connection.execute("SELECT version FROM zorank_schema").fetchall() == [(2,)]
-    connection.close()
 
 
 def test_the_default_store_can_be_named_by_the_environment(monkeypatch):

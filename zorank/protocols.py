@@ -1,6 +1,7 @@
-"""The page to read first: the four roles in zorank, and how data flows between them.
+"""The page to read first: the roles in zorank, and how data flows between them.
 
-    optimizer.ask → Slate → an oracle, or a person → Ranking → store → optimizer.tell → next round
+    optimizer.ask → Slate → renderer → Exhibits → an oracle, or a person → Ranking → store
+    → optimizer.tell → the next round
 
 **A run is a seed, a configuration and a log of answers. State is the fold of that log.** So an
 optimizer is a frozen dataclass of settings with pure methods: it never mutates a state, holds no
@@ -10,13 +11,13 @@ asks the same question, bit for bit. Resume, undo and branching need nothing mor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from zorank.slates import Slate
-from zorank.types import Answer, Round, RunRecord, Vector
+from zorank.types import Answer, Ballot, Exhibit, Round, RunRecord, Vector
 
 S = TypeVar("S")
 
@@ -52,6 +53,21 @@ class Optimizer(Protocol[S]):
 
     def report(self, state: S) -> dict[str, float]:
         """What a history shows of this state beside the best point, such as its radius."""
+        ...
+
+
+class Renderer(Protocol):
+    """Turns candidates into what a judge can look at or listen to. Deterministic.
+
+    It may also have `space` ("gaussian" unless it says otherwise), `title`, `description`, and, as
+    a dataclass, a field `size` in which a larger picture can be asked for.
+    """
+
+    dim: int
+    """The number of coordinates of a candidate."""
+
+    def render(self, candidates: Iterable[Vector]) -> Sequence[Exhibit]:
+        """One exhibit for each candidate, in their order."""
         ...
 
 
@@ -94,8 +110,20 @@ class Store(Protocol):
         """Answer the waiting round; refuse if it is not the one that waits."""
         ...
 
+    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+        """Keep one rater's ballot for the waiting round; refuse a second one of the same rater."""
+        ...
+
+    def ballots(self, name: str, index: int) -> list[Ballot]:
+        """The ballots cast for a round, in their order of arrival."""
+        ...
+
     def undo(self, name: str, index: int) -> None:
-        """Take back every round from `index` on, waiting ones included."""
+        """Take back every round from `index` on, waiting ones and ballots included."""
+        ...
+
+    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
+        """Replace what an application keeps with a run."""
         ...
 
     def delete(self, name: str) -> None:

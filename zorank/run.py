@@ -37,6 +37,7 @@ class Run:
         store: where the log is kept; None keeps it in memory.
         name: the run's name in the store. A name that exists continues that run, and refuses
             another configuration.
+        meta: what an application keeps with a new run, such as a title; plain JSON values.
     """
 
     def __init__(
@@ -46,10 +47,14 @@ class Run:
         seed: int = 0,
         store: Store | None = None,
         name: str | None = None,
+        meta: Mapping[str, Any] | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
         self._store: Store = MemoryStore() if store is None else store
-        wanted = _new_record(self._optimizer, as_vector(x0, "x0"), rng.check_seed(seed), name)
+        wanted = replace(
+            _new_record(self._optimizer, as_vector(x0, "x0"), rng.check_seed(seed), name),
+            meta=_plain_json(meta, "meta"),
+        )
         self._optimizer.init(wanted.x0)  # a start that cannot work must not leave a run behind
         known = {record.name: record for record in self._store.runs()} if name else {}
         if wanted.name in known:
@@ -143,7 +148,7 @@ class Run:
             answer=answer,
             rater=rater,
             answered_at=time.time(),
-            note=_plain_note(note),
+            note=_plain_json(note, "a note"),
         )
         self._store.answer(self.name, answered)  # durable first, visible second
         self._advance(answered, slate, state)
@@ -159,6 +164,11 @@ class Run:
         self._store.undo(self.name, answered - rounds)
         self._load()
         self.ask()
+
+    def refresh(self) -> None:
+        """Take in what others, through the store, did to this run since."""
+        if self._store.rounds(self.name) != self.rounds():
+            self._load()
 
     def branch(self, round: int | None = None, name: str | None = None) -> Run:
         """A new run in the same store that shares this one's first `round` answered rounds."""
@@ -303,8 +313,8 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def _plain_note(note: Mapping[str, Any] | None) -> dict[str, Any]:
+def _plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
     try:
-        return dict(json.loads(json.dumps(dict(note or {}), allow_nan=False)))
+        return dict(json.loads(json.dumps(dict(data or {}), allow_nan=False)))
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"a note holds plain JSON values, found {note!r:.60}") from error
+        raise InvalidInput(f"{what} holds plain JSON values, found {data!r:.60}") from error

@@ -19,7 +19,7 @@ from zorank.types import Answer, Ranking, Values, Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Question: TypeAlias = Literal["rank", "best", "values"]
+Question: TypeAlias = Literal["start", "rank", "best", "values"]
 
 
 class Space(Protocol):
@@ -183,7 +183,8 @@ class Slate:
 
     Attributes:
         design: how the candidates are made.
-        question: "rank" (the best k in order), "best" (only the best), or "values" (baselines).
+        question: "rank" (the best k in order), "best" (only the best), "start" (one to begin
+            with; no difference asks for others), or "values" (baselines).
         k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
     """
 
@@ -208,7 +209,7 @@ class Slate:
         """What a judge who sees these values says to this slate's question."""
         if self.question == "values":
             return Values(tuple(values.tolist()))
-        return Ranking.from_values(values, top=1 if self.question == "best" else self.depth(k))
+        return Ranking.from_values(values, top=self.depth(k) if self.question == "rank" else 1)
 
     def __len__(self) -> int:
         return len(self.design)

@@ -226,13 +226,21 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
         if "ballots" in data:
             return Poll(
                 tuple(
-                    Ballot(b["rater"], _ranking_from_json(b["ranking"]), b["weight"])
+                    Ballot(b["rater"], ranking_from_json(b["ranking"]), b["weight"])
                     for b in data["ballots"]
                 )
             )
-        return _ranking_from_json(data)
+        return ranking_from_json(data)
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{_short(data)} is not an answer in zorank's JSON form") from error
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A candidate as a judge sees or hears it: a picture, a clip, a sound, a text."""
+
+    media_type: str
+    data: bytes
 
 
 @dataclass(frozen=True)
@@ -258,7 +266,10 @@ class Round:
 
 @dataclass(frozen=True, eq=False)
 class RunRecord:
-    """What makes a run the run it is, beside its log: enough to start it again anywhere."""
+    """What makes a run the run it is, beside its log: enough to start it again anywhere.
+
+    `meta` is what its application keeps with it, such as a title; it changes no number.
+    """
 
     name: str
     optimizer: str
@@ -268,9 +279,11 @@ class RunRecord:
     seed: int
     version: str
     created_at: float
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _ranking_from_json(data: Mapping[str, Any]) -> Ranking:
+def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
+    """The ranking that `to_json` wrote."""
     among = data.get("among")
     return Ranking(
         _groups(data["order"]),

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
+from zorank.optimizers.pick_start import PickStart
 from zorank.optimizers.zo_ranksgd import ZORankSGD
 from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
 from zorank.protocols import AnyOptimizer
@@ -14,6 +15,7 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
     for cls in (
         ZORankSGD,
         ZORankSGDMemory,
+        PickStart,
     )
 }
 """Every optimizer by its name."""
@@ -48,4 +50,12 @@ def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
     return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
 
 
-__all__ = ["DEFAULT", "REGISTRY", "ZORankSGD", "ZORankSGDMemory", "configuration", "make"]
+__all__ = [
+    "DEFAULT",
+    "REGISTRY",
+    "PickStart",
+    "ZORankSGD",
+    "ZORankSGDMemory",
+    "configuration",
+    "make",
+]

@@ -101,7 +101,8 @@ class ZORankSGDMemory:
         best = favourites(answer, len(slate))
         if state.challenger is not None:
             if 0 in best:  # x* is still best: back to line 5, the memory goes on
-                return replace(state, challenger=None)
+                unseen = len(best) == len(slate)
+                return replace(state, challenger=None, widened=state.widened + unseen)
             return MemoryState(slate[best[0]], widened=state.widened)
         direction = cloud_gradient(slate, answer)
         if direction is None:

@@ -1,10 +1,11 @@
 """A store that lives as long as the process: the default of `Run` and `minimize`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
-from zorank.types import Round, RunRecord
+from zorank.types import Ballot, Round, RunRecord
 
 
 class MemoryStore:
@@ -13,6 +14,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._records: dict[str, RunRecord] = {}
         self._logs: dict[str, list[Round]] = {}
+        self._ballots: dict[tuple[str, int], list[Ballot]] = {}
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
         """Keep a new run; refuse a name that exists."""
@@ -55,14 +57,39 @@ class MemoryStore:
             raise stale(name, answered.index, waiting_index(log))
         log[-1] = replace(answered, shown_at=log[-1].shown_at)
 
+    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+        """Keep one rater's ballot for the waiting round."""
+        log = self._log(name)
+        if waiting_index(log) != index:
+            raise stale(name, index, waiting_index(log))
+        cast = self._ballots.setdefault((name, index), [])
+        if any(b.rater == ballot.rater for b in cast):
+            raise doubled(name, index, ballot.rater)
+        cast.append(ballot)
+
+    def ballots(self, name: str, index: int) -> list[Ballot]:
+        """The ballots cast for a round."""
+        self.record(name)
+        return list(self._ballots.get((name, index), ()))
+
     def undo(self, name: str, index: int) -> None:
         """Take back every round from `index` on."""
         del self._log(name)[index:]
+        self._forget_ballots(name, index)
+
+    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
+        """Replace what an application keeps with a run."""
+        self._records[name] = replace(self.record(name), meta=dict(meta))
 
     def delete(self, name: str) -> None:
         """Forget a run and its log."""
         self.record(name)
         del self._records[name], self._logs[name]
+        self._forget_ballots(name, 0)
+
+    def _forget_ballots(self, name: str, index: int) -> None:
+        for key in [key for key in self._ballots if key[0] == name and key[1] >= index]:
+            del self._ballots[key]
 
     def _log(self, name: str) -> list[Round]:
         self.record(name)
@@ -72,6 +99,11 @@ class MemoryStore:
 def waiting_index(log: list[Round]) -> int | None:
     """The index of the round that waits for an answer, if one does."""
     return log[-1].index if log and log[-1].answer is None else None
+
+
+def doubled(name: str, index: int, rater: str) -> StaleAnswer:
+    """The error for a second answer of one rater."""
+    return StaleAnswer(f"{rater} has already answered round {index} of run {name!r}")
 
 
 def stale(name: str, index: int, waiting: int | None) -> StaleAnswer:

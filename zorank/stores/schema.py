@@ -1,10 +1,8 @@
 """The tables of the SQL store and how older databases become newer ones.
 
-A change of the tables is a new function at the end of MIGRATIONS; those that exist are never
-edited, so that a database of any earlier version can be opened.
+A change of the tables is a new entry at the end of MIGRATIONS; those that exist are never edited,
+so that a database of any earlier version can be opened.
 """
-
-from collections.abc import Callable
 
 import sqlalchemy as sa
 
@@ -24,6 +22,7 @@ runs = sa.Table(
     sa.Column("seed", sa.Text, nullable=False),  # text: seeds may exceed 64 bits
     sa.Column("version", sa.Text, nullable=False),
     sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("meta", sa.JSON, nullable=False, server_default="{}"),
 )
 
 rounds = sa.Table(
@@ -40,26 +39,56 @@ rounds = sa.Table(
     sa.Column("undone_at", sa.Double),  # an undone round leaves the log, not the table
 )
 
-standing = rounds.c.undone_at.is_(None)
-
-# The database itself guarantees that no round stands twice in a log.
-sa.Index(
-    "zorank_one_standing_round",
-    rounds.c.run_id,
-    rounds.c.position,
-    unique=True,
-    sqlite_where=standing,
-    postgresql_where=standing,
+ballots = sa.Table(
+    "zorank_ballots",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True),
+    sa.Column("run_id", sa.ForeignKey(runs.c.id, ondelete="CASCADE"), nullable=False),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("rater", sa.Text, nullable=False),
+    sa.Column("weight", sa.Double, nullable=False),
+    sa.Column("ranking", sa.JSON, nullable=False),
+    sa.Column("cast_at", sa.Double, nullable=False),
+    sa.Column("undone_at", sa.Double),
 )
 
 versions = sa.Table("zorank_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
 
+# SQLite and PostgreSQL read these statements alike, but for the name of an automatic key and of
+# bytes. The index guarantees that no round stands twice in a log.
+FIRST_TABLES = """
+CREATE TABLE zorank_runs (
+    id {key}, name TEXT NOT NULL UNIQUE, optimizer TEXT NOT NULL, options JSON NOT NULL,
+    revision INTEGER NOT NULL, x0 {bytes} NOT NULL, seed TEXT NOT NULL, version TEXT NOT NULL,
+    created_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE zorank_rounds (
+    id {key}, run_id INTEGER NOT NULL REFERENCES zorank_runs (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL, shown_at DOUBLE PRECISION NOT NULL, answer JSON, rater TEXT,
+    answered_at DOUBLE PRECISION, note JSON NOT NULL, undone_at DOUBLE PRECISION
+);
+CREATE UNIQUE INDEX zorank_one_standing_round ON zorank_rounds (run_id, position)
+    WHERE undone_at IS NULL;
+CREATE TABLE zorank_schema (version INTEGER NOT NULL)
+"""
 
-def _first_tables(connection: sa.Connection) -> None:
-    metadata.create_all(connection, checkfirst=False)
+RATERS = """
+ALTER TABLE zorank_runs ADD COLUMN meta JSON NOT NULL DEFAULT '{{}}';
+CREATE TABLE zorank_ballots (
+    id {key}, run_id INTEGER NOT NULL REFERENCES zorank_runs (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL, rater TEXT NOT NULL, weight DOUBLE PRECISION NOT NULL,
+    ranking JSON NOT NULL, cast_at DOUBLE PRECISION NOT NULL, undone_at DOUBLE PRECISION
+);
+CREATE UNIQUE INDEX zorank_one_standing_ballot ON zorank_ballots (run_id, position, rater)
+    WHERE undone_at IS NULL
+"""
 
+MIGRATIONS: tuple[str, ...] = (FIRST_TABLES, RATERS)
 
-MIGRATIONS: tuple[Callable[[sa.Connection], None], ...] = (_first_tables,)
+DIALECTS = {
+    "sqlite": {"key": "INTEGER PRIMARY KEY", "bytes": "BLOB"},
+    "postgresql": {"key": "SERIAL PRIMARY KEY", "bytes": "BYTEA"},
+}
 
 
 def upgrade(connection: sa.Connection) -> None:
@@ -72,8 +101,14 @@ def upgrade(connection: sa.Connection) -> None:
             f"this database has tables of version {found}, written by a newer zorank; "
             f"this one knows versions up to {len(MIGRATIONS)}: upgrade zorank to open it"
         )
-    for migrate in MIGRATIONS[found:]:
-        migrate(connection)
+    words = DIALECTS.get(connection.dialect.name)
+    if words is None:
+        raise StoreError(
+            f"zorank keeps runs in SQLite and PostgreSQL, not in {connection.dialect.name}"
+        )
+    for migration in MIGRATIONS[found:]:
+        for statement in migration.format(**words).split(";"):
+            connection.exec_driver_sql(statement)
     if found < len(MIGRATIONS):
         connection.execute(sa.delete(versions))
         connection.execute(sa.insert(versions).values(version=len(MIGRATIONS)))

@@ -8,7 +8,7 @@ round cannot both succeed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.stores import schema
-from zorank.stores.memory import stale
-from zorank.types import Round, RunRecord, answer_from_json
+from zorank.stores.memory import doubled, stale
+from zorank.types import Ballot, Round, RunRecord, answer_from_json, ranking_from_json
 
 LOCK_SECONDS = 10.0
 """How long a locked database is waited for."""
@@ -48,6 +48,7 @@ class SQLStore:
                     seed=str(record.seed),
                     version=record.version,
                     created_at=record.created_at,
+                    meta=dict(record.meta),
                 )
                 (run_id,) = connection.execute(row).inserted_primary_key or (None,)
                 for line in rounds:
@@ -98,19 +99,58 @@ class SQLStore:
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
             connection.execute(update.values(_line(answered)))
 
+    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+        """Keep one rater's ballot for the waiting round."""
+        try:
+            with self._write() as connection:
+                run_id = self._find(connection, name, lock=True).id
+                last = self._last(connection, run_id)
+                if not _waits(last) or last.position != index:
+                    raise stale(name, index, _next(last) if _waits(last) else None)
+                new = {"run_id": run_id, "position": index, "cast_at": time.time()}
+                kept = {
+                    "rater": ballot.rater,
+                    "weight": ballot.weight,
+                    "ranking": ballot.ranking.to_json(),
+                }
+                connection.execute(sa.insert(schema.ballots).values({**new, **kept}))
+        except IntegrityError as error:
+            raise doubled(name, index, ballot.rater) from error
+
+    def ballots(self, name: str, index: int) -> list[Ballot]:
+        """The ballots cast for a round."""
+        table = schema.ballots
+        with self._read() as connection:
+            run_id = self._find(connection, name).id
+            mine = (table.c.run_id == run_id) & (table.c.position == index)
+            query = sa.select(table).where(mine & table.c.undone_at.is_(None)).order_by(table.c.id)
+            return [
+                Ballot(row.rater, ranking_from_json(row.ranking), row.weight)
+                for row in connection.execute(query)
+            ]
+
     def undo(self, name: str, index: int) -> None:
-        """Take back every round from `index` on; the table keeps them as undone."""
+        """Take back every round from `index` on; the tables keep them as undone."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
-            taken_back = (schema.rounds.c.run_id == run_id) & (schema.rounds.c.position >= index)
-            update = sa.update(schema.rounds).where(taken_back & schema.standing)
-            connection.execute(update.values(undone_at=time.time()))
+            for table in (schema.rounds, schema.ballots):
+                taken_back = (table.c.run_id == run_id) & (table.c.position >= index)
+                update = sa.update(table).where(taken_back & table.c.undone_at.is_(None))
+                connection.execute(update.values(undone_at=time.time()))
+
+    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
+        """Replace what an application keeps with a run."""
+        with self._write() as connection:
+            run_id = self._find(connection, name, lock=True).id
+            update = sa.update(schema.runs).where(schema.runs.c.id == run_id)
+            connection.execute(update.values(meta=dict(meta)))
 
     def delete(self, name: str) -> None:
         """Forget a run and its log, undone rounds included."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
-            connection.execute(sa.delete(schema.rounds).where(schema.rounds.c.run_id == run_id))
+            for table in (schema.rounds, schema.ballots):
+                connection.execute(sa.delete(table).where(table.c.run_id == run_id))
             connection.execute(sa.delete(schema.runs).where(schema.runs.c.id == run_id))
 
     def close(self) -> None:
@@ -155,7 +195,7 @@ class SQLStore:
 
 
 def _standing_rounds(run_id: int) -> sa.Select[Any]:
-    mine = (schema.rounds.c.run_id == run_id) & schema.standing
+    mine = (schema.rounds.c.run_id == run_id) & schema.rounds.c.undone_at.is_(None)
     return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
 
 
@@ -195,6 +235,7 @@ def _record(row: Any) -> RunRecord:
         seed=int(row.seed),
         version=row.version,
         created_at=row.created_at,
+        meta=row.meta,
     )
 
 
