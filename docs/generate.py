@@ -55,7 +55,13 @@ def settings_page() -> str:
         lines += [f"## {name}", "", (inspect.getmodule(cls).__doc__ or "").strip(), ""]
         lines += ["| setting | default | meaning |", "| --- | --- | --- |"]
         for field in dataclasses.fields(cls):
-            lines.append(f"| `{field.name}` | `{field.default!r}` | {meaning[field.name]} |")
+            if field.name not in meaning:
+                raise SystemExit(
+                    f"say what {field.name} means under Attributes: of {cls.__name__}"
+                )
+            made = field.default_factory is not dataclasses.MISSING
+            default = field.default_factory() if made else field.default
+            lines.append(f"| `{field.name}` | `{default!r}` | {meaning[field.name]} |")
         lines.append("")
     return "\n".join(lines)
 

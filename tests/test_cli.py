@@ -87,6 +87,17 @@ def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     assert "no runs yet" in zorank("runs", "list")[1]
 
 
+def test_a_name_with_markup_is_shown_as_it_is(zorank):
+    name = "x[/y] [red]z"
+    start = ("minimize", "zorank.problems:sphere", "--dim", 4, "--points", 30, "--name", name)
+    assert zorank(*start)[0] == 0
+    for command in ("list", "show", "export"):
+        code, out, _ = zorank("runs", command, *([] if command == "list" else [name]))
+        assert code == 0
+        assert name in out
+    assert zorank("runs", "delete", name, "--yes")[0] == 0
+
+
 def test_the_plan_recommends(zorank):
     code, out, _ = zorank("plan", "--dim", 576)
     assert code == 0
@@ -98,9 +109,10 @@ def test_the_plan_recommends(zorank):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["minimize", "zorank.problems:spere", "--dim", "3"], "has no function 'spere'"),
+        (["minimize", "zorank.problems:spere", "--dim", "3"], "has no 'spere'"),
         (["minimize", "nowhere:f", "--dim", "3"], "module 'nowhere'"),
         (["minimize", "sphere", "--dim", "3"], "module:function"),
+        (["minimize", "./mine.py:quad", "--dim", "3"], "such as mine:quad"),
         (["minimize", "zorank.problems:sphere"], "--dim N or as --x0 FILE"),
         (["minimize", "zorank.problems:sphere", "--dim", "0"], "at least 1"),
         (["minimize", "zorank.problems:sphere", "--x0", "none.npy"], "cannot be read"),
@@ -108,9 +120,19 @@ def test_the_plan_recommends(zorank):
         (["minimize", "zorank.problems:sphere", "--dim", "3", "--option", "m"], "name=value"),
         (["minimize", "zorank.problems:sphere", "--dim", "3", "--bounds", "1"], "low,high"),
         (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "/dev/null/x"], "written"),
+        (
+            ["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "no/x.png"],
+            "not a folder",
+        ),
         (["runs", "show", "nothing"], "no run named 'nothing'"),
         (["runs", "list", "--store", "what://ever"], "cannot be opened"),
+        (["runs", "list", "--store", "typo.db"], "there is no store at typo.db"),
         (["plan", "--dim", "0"], "dimension"),
+        (["plan", "--dim", "9", "--largest", "1"], "show more"),
+        (
+            ["plan", "--dim=9", "--round-seconds=0", "--look-seconds=0", "--compare-seconds=0"],
+            "must cost some time",
+        ),
     ],
 )
 def test_an_error_is_one_sentence_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds
 
-from zorank import InvalidInput, minimize
+from zorank import InvalidInput, ReplayError, Run, minimize
 from zorank.minimize import Result
+from zorank.optimizers import ZORankSGD
 from zorank.problems import rosenbrock, sphere
 from zorank.stores import MemoryStore
 
@@ -122,6 +123,39 @@ def test_options_m_and_k_reach_the_optimizer(x0):
     assert result.run.optimizer.m == 5
     assert result.rounds == 12
     assert all(len(r.answer.named) == 2 for r in result.run.rounds() if r.answer)
+
+
+def test_a_run_is_continued_only_for_its_purpose(x0):
+    store = MemoryStore()
+    minimize(sphere, x0, points=60, store=store, name="a")
+    with pytest.raises(ReplayError, match="begun with maximize=False"):
+        minimize(sphere, x0, points=90, store=store, name="a", maximize=True)
+    with pytest.raises(ReplayError, match=r"begun for zorank\.problems\.functions:sphere"):
+        minimize(rosenbrock, x0, points=90, store=store, name="a")
+
+
+def test_it_goes_on_with_a_run_that_a_person_began(x0):
+    store = MemoryStore()
+    run = Run("zo-ranksgd", x0, store=store, name="a")
+    run.ask()
+    run.tell([3])
+    result = minimize(sphere, x0, points=60, store=store, name="a")
+    assert result.history[0]["best"] is None
+    assert result.history[-1]["best"] > 0
+
+
+def test_an_optimizer_of_ones_own(x0):
+    result = minimize(sphere, x0, points=100, method=ZORankSGD(m=4, line_search=0))
+    assert result.rounds == 25
+    with pytest.raises(InvalidInput, match="m cannot be set on an optimizer that is given"):
+        minimize(sphere, x0, method=ZORankSGD(), m=5)
+
+
+def test_too_few_points_for_one_slate(x0):
+    result = minimize(sphere, x0, points=5)
+    assert not result.success
+    assert "5 points allow none" in result.message
+    assert result.history == []
 
 
 @pytest.mark.parametrize(

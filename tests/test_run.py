@@ -67,7 +67,7 @@ def test_values_serve_a_rank_only_optimizer_as_their_order():
 
 
 @pytest.mark.parametrize(
-    "answer", [[0, 0], [10], [-1], "abc", Values((1.0, 2.0)), [0.5], {"order": [0]}]
+    "answer", [[0, 0], [10], [-1], "abc", Values((1.0, 2.0)), [0.5], {"order": [0]}, {0, 1}]
 )
 def test_a_bad_answer_changes_nothing(run, answer):
     before = np.asarray(run.ask())
@@ -88,6 +88,53 @@ def test_an_answer_to_another_round_is_refused(run):
     run.tell([0], round=0)
     with pytest.raises(StaleAnswer):
         run.tell([0], round=0)
+
+
+def test_a_run_that_was_overtaken_catches_up():
+    store = MemoryStore()
+    ahead = Run("zo-ranksgd", [1.0, 2.0], store=store, name="two")
+    behind = Run.open(store, "two")
+    ahead.ask()
+    behind.ask()
+    ahead.tell([1])
+    with pytest.raises(StaleAnswer):
+        behind.tell([2])
+    assert behind.ask().question == "best"
+    behind.tell([1])
+    with pytest.raises(StaleAnswer):
+        ahead.ask()
+    ahead.refresh()
+    np.testing.assert_array_equal(np.asarray(ahead.ask()), np.asarray(behind.ask()))
+
+
+def test_a_preview_shows_what_would_follow_and_tells_nothing(run):
+    run.ask()
+    preview = np.asarray(run.preview([3, 1]))
+    assert run.rounds()[0].answer is None
+    run.tell([3, 1])
+    np.testing.assert_array_equal(np.asarray(run.ask()), preview)
+
+
+def test_a_store_may_be_given_as_its_url(tmp_path):
+    Run("zo-ranksgd", [1.0], store=f"sqlite:///{tmp_path}/runs.db", name="a").ask()
+    assert "0 rounds answered" in repr(Run.open(open_store(tmp_path / "runs.db"), "a"))
+
+
+def test_meta_changes_no_configuration():
+    store = MemoryStore()
+    Run("zo-ranksgd", [1.0], store=store, name="a", meta={"title": "one"})
+    again = Run("zo-ranksgd", [1.0], store=store, name="a", meta={"title": "two"})
+    assert again.record.meta == {"title": "one"}
+
+
+def test_endless_indifference_stays_finite():
+    for method in ("zo-ranksgd", "zo-ranksgd-memory"):
+        run = Run(method, np.ones(3))
+        for _ in range(3000):
+            run.ask()
+            run.tell([])
+        assert np.isfinite(np.asarray(run.ask())).all()
+        assert run.history[-1]["radius"] <= 1e4
 
 
 def test_a_note_is_plain_json(run):

@@ -162,5 +162,5 @@ def test_impossible_oracles_are_refused(m, k):
         theory.edges(m, k)
     with pytest.raises(InvalidInput, match="dimension"):
         theory.plan(5, 2, 0)
-    with pytest.raises(InvalidInput, match="raise m"):
+    with pytest.raises(InvalidInput, match="show more"):
         theory.plans(10, largest_m=3, ranked=5)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.strategies import polls, slate_and_ranking
-from zorank import InvalidInput, Ranking, Values
+from zorank import Ballot, InvalidInput, Poll, Ranking, Values
 from zorank.types import answer_from_json, as_vector
 
 
@@ -78,6 +78,16 @@ def test_values_survive_json_to_the_last_bit():
 def test_a_bad_order_is_refused_in_one_sentence(order, words):
     with pytest.raises(InvalidInput, match=words):
         Ranking.of(order)
+
+
+def test_a_ballot_takes_a_plain_order_and_a_poll_only_ballots():
+    assert Ballot("ann", [2, 0]).ranking == Ranking.of([2, 0])
+    for weight in (-1.0, float("nan"), "1", True):
+        with pytest.raises(InvalidInput, match="weight of rater 'ann'"):
+            Ballot("ann", [0], weight)
+    for ballots in ((), Ballot("ann", [0]), [Ranking.of([0])]):
+        with pytest.raises(InvalidInput, match="a poll is a list of ballots"):
+            Poll(ballots)
 
 
 def test_positions_must_be_on_the_slate():

@@ -15,10 +15,11 @@ import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from zorank import optimizers, rng, stores, theory
 from zorank._version import __version__
-from zorank.errors import InvalidInput, ZorankError
+from zorank.errors import InvalidInput, MissingExtra, ZorankError
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
 from zorank.protocols import Store
@@ -83,7 +84,12 @@ def minimize(
     maximize: Annotated[bool, typer.Option("--maximize", help="Maximise instead.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Save a picture of the progress.")] = None,
     save: Annotated[
-        Path | None, typer.Option("--out", help="Save x and the history as JSON.")
+        Path | None,
+        typer.Option(
+            "--out",
+            help="Save x and the history as JSON; with more than 20 coordinates that is done "
+            "anyway, in zorank-result.json.",
+        ),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Keep the run under this name, or go on with it.")
@@ -97,6 +103,7 @@ def minimize(
     """
     f = _load_function(function)
     start = _start(dim, x0, seed)
+    _check_outputs(save, plot)
     latest: list[Result] = []
 
     def remember(result: Result) -> None:
@@ -125,6 +132,8 @@ def minimize(
         result = latest[0]
         result.message = f"stopped by you after {result.points} points"
     _report(result, save, plot, function)
+    if store or name:
+        out.print(Text(f"kept as {result.run.name}; the same command goes on with it"))
 
 
 @app.command()
@@ -132,7 +141,7 @@ def plan(
     dim: Annotated[int, typer.Option(help="The dimension of a candidate.")],
     largest: Annotated[int, typer.Option(help="The most candidates to show at once.")] = 12,
     rank: Annotated[int | None, typer.Option(help="Only plans that rank this many.")] = None,
-    rows: Annotated[int, typer.Option(help="How many plans to list.")] = 10,
+    rows: Annotated[int, typer.Option(min=1, help="How many plans to list.")] = 10,
     round_seconds: Annotated[
         float, typer.Option(min=0, help="A person's seconds for a round as such.")
     ] = theory.TYPICAL.round,
@@ -184,39 +193,73 @@ def plan(
     )
 
 
+@app.command()
+def studio(
+    renderer: Annotated[
+        str | None,
+        typer.Option(
+            help="Offer only this: a renderer's name, or one of your own, module:object."
+        ),
+    ] = None,
+    store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; others than loopback are reachable.")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The port; else 8321, or any free one.")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="The owner's token; else one that is kept.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
+) -> None:
+    """Open the studio: a page on which people rank, and the pictures get better.
+
+    Everything is kept as you go: close it, start it again, and go on.
+    """
+    try:
+        from zorank.studio.offer import offer
+        from zorank.studio.server import serve
+    except ModuleNotFoundError as error:
+        raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
+    offered = offer(renderer, _load_object)
+    serve(_open_store(store), offered, host, port, token, browser=not no_browser)
+
+
 StoreOption = Annotated[str | None, typer.Option(help="The store (a URL or file).")]
 
 
 @runs_app.command("list")
 def list_runs(store: StoreOption = None) -> None:
     """All runs of a store."""
-    opened = _open_store(store)
+    opened = _existing_store(store)
     table = Table()
     for heading in ("name", "optimizer", "dim", "rounds", "created"):
         table.add_column(heading)
     for record in opened.runs():
-        answered = sum(line.answer is not None for line in opened.rounds(record.name))
         created = datetime.fromtimestamp(record.created_at).strftime("%Y-%m-%d %H:%M")
+        answered = _answered(opened, record.name)
         row = (record.name, record.optimizer, str(record.x0.size), str(answered), created)
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     out.print(table if table.row_count else "no runs yet")
 
 
 @runs_app.command("show")
-def show_run(name: str, store: StoreOption = None) -> None:
-    """One run: its configuration and its rounds."""
-    run = Run.open(_open_store(store), name)
+def show_run(
+    name: str,
+    store: StoreOption = None,
+    rounds: Annotated[int, typer.Option(min=1, help="How many of the last rounds.")] = 20,
+) -> None:
+    """One run: its configuration and its last rounds."""
+    run = Run.open(_existing_store(store), name)
     record = run.record
-    out.print(
-        f"{record.name}: {record.optimizer}, {record.x0.size} dimensions, seed {record.seed}"
-    )
-    out.print(f"recorded by zorank {record.version}, settings {json.dumps(dict(record.options))}")
+    settings = json.dumps(dict(record.options))
+    for line in (repr(run), f"seed {record.seed}, zorank {record.version}, settings {settings}"):
+        out.print(Text(line))
     table = Table()
     columns = list(dict.fromkeys(key for row in run.history for key in row))
     for heading in columns:
         table.add_column(heading)
-    for row in run.history:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
+    for row in run.history[-rounds:]:
+        table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     out.print(table if table.row_count else "no round answered yet")
 
 
@@ -227,7 +270,7 @@ def export_run(
     save: Annotated[Path | None, typer.Option("--out", help="The file; else the screen.")] = None,
 ) -> None:
     """A run as JSON: what it takes to make it again, its log, and its best point."""
-    text = json.dumps(Run.open(_open_store(store), name).export(), indent=2)
+    text = json.dumps(Run.open(_existing_store(store), name).export(), indent=2)
     if save is None:
         sys.stdout.write(text + "\n")
     else:
@@ -241,12 +284,12 @@ def delete_run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Forget a run and its log for good."""
-    opened = _open_store(store)
-    answered = len(opened.rounds(name))
+    opened = _existing_store(store)
+    answered = _answered(opened, name)
     if not yes:
         typer.confirm(f"Delete {name} and its {answered} rounds for good?", abort=True)
     opened.delete(name)
-    out.print(f"deleted {name}")
+    out.print(Text(f"deleted {name}"))
 
 
 def _worth(p: theory.Plan) -> tuple[float, ...]:
@@ -257,19 +300,44 @@ def _open_store(url: str | None) -> Store:
     return stores.open_store(url or stores.default_url())
 
 
+def _existing_store(url: str | None) -> Store:
+    """A store to look at: a file that is not there is not made."""
+    where = url or stores.default_url()
+    path = where.removeprefix("sqlite:///")
+    if "://" not in path and not Path(path).exists():
+        if url is None:
+            return stores.MemoryStore()
+        raise InvalidInput(f"there is no store at {where}")
+    return stores.open_store(where)
+
+
+def _answered(store: Store, name: str) -> int:
+    return sum(line.answer is not None for line in store.rounds(name))
+
+
 def _load_function(target: str) -> Callable[[Vector], Any]:
+    function = _load_object(target)
+    if not callable(function):
+        raise InvalidInput(f"{target!r} is not a function")
+    return function  # type: ignore[no-any-return]
+
+
+def _load_object(target: str) -> Any:
     module_name, _, function_name = target.partition(":")
-    if not module_name or not function_name:
-        raise InvalidInput(f"a function is given as module:function, found {target!r}")
+    if not module_name or not function_name or "/" in target or module_name.endswith(".py"):
+        hint = f"{Path(module_name).stem or 'module'}:{function_name or 'function'}"
+        raise InvalidInput(
+            f"a function is given as module:function, such as {hint}, found {target!r}; "
+            "the module is looked for in the current folder first"
+        )
     sys.path.insert(0, "")  # a module in the current folder, as with python -m
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise InvalidInput(f"the module {error.name!r} of {target!r} is not found") from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        raise InvalidInput(f"the module {module_name!r} has no function {function_name!r}")
-    return function  # type: ignore[no-any-return]
+    if not hasattr(module, function_name):
+        raise InvalidInput(f"the module {module_name!r} has no {function_name!r}")
+    return getattr(module, function_name)
 
 
 def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
@@ -314,6 +382,17 @@ def _bounds(text: str | None, dim: int) -> list[tuple[float, float]] | None:
     except ValueError as error:
         raise InvalidInput(f"bounds are given as low,high, found {text!r}") from error
     return [(low, high)] * dim
+
+
+def _check_outputs(save: Path | None, plot: Path | None) -> None:
+    """Raise before a long run, not after it, if its results could not be written."""
+    for path in (save, plot):
+        if path is not None and not path.parent.is_dir():
+            raise InvalidInput(f"{path} cannot be written: {path.parent} is not a folder")
+    if plot is not None:
+        from zorank.plots import load_figure
+
+        load_figure()
 
 
 def _report(result: Result, save: Path | None, plot: Path | None, title: str) -> None:

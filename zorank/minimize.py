@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, ReplayError
 from zorank.executors import Objective, evaluate
-from zorank.protocols import Store
+from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
 from zorank.slates import Points, Slate
 from zorank.types import Vector
@@ -32,7 +32,8 @@ class Result:
     """What `minimize` found.
 
     Attributes:
-        x: the best point.
+        x: the point the optimizer holds to be best. A candidate of some slate may have had a
+            slightly smaller value; under noise that is luck, so x is what to use.
         points: candidates evaluated for ranking.
         rounds: slates answered.
         message: why it stopped.
@@ -68,18 +69,18 @@ def minimize(
     f: Objective,
     x0: ArrayLike,
     points: int = 3000,
-    method: str = "auto",
+    method: str | AnyOptimizer = "auto",
     seed: int = 0,
     m: int | None = None,
     k: int | None = None,
-    options: Mapping[str, Any] = MappingProxyType({}),
+    options: Mapping[str, Any] | None = MappingProxyType({}),
     executor: Executor | None = None,
     callback: Callback | None = None,
     progress: bool = False,
     bounds: Any = None,
     maximize: bool = False,
     vectorized: bool = False,
-    store: Store | None = None,
+    store: Store | str | None = None,
     name: str | None = None,
 ) -> Result:
     """Minimise f from the ranks of its values alone.
@@ -88,7 +89,8 @@ def minimize(
         f: a candidate (d,) → a finite number.
         x0: the start.
         points: how many candidates may be evaluated.
-        method: a name in `zorank.optimizers.REGISTRY`; "auto" is the one recommended.
+        method: a name in `zorank.optimizers.REGISTRY`, "auto" for the one recommended, or an
+            optimizer of your own.
         seed: the same seed gives the same run, bit for bit.
         m: candidates on a slate; None leaves it to the method.
         k: how many of them are ranked; None ranks all.
@@ -104,8 +106,10 @@ def minimize(
         name: the run's name in the store.
     """
     _check_points(points)
-    settings = {**options, **_given(m=m, k=k, bounds=_bounds(bounds))}
-    run = Run(optimizers.make(method, settings), x0, seed, store, name)
+    settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
+    optimizer = _optimizer(method, settings)
+    run = Run(optimizer, x0, seed, store, name, meta=_purpose(f, maximize))
+    _check_purpose(run, _purpose(f, maximize))
     better = max if maximize else min
     history = _with_best(run.history, better)
 
@@ -124,6 +128,8 @@ def minimize(
             show(run.points, history[-1]["best"])
             if callback is not None and _stops(callback, result("running", False)):
                 return result("the callback stopped it", False)
+    if run.points == 0:
+        return result(f"a slate has {len(slate)} candidates; {points} points allow none", False)
     return result(f"stopped at the limit of {points} points", True)
 
 
@@ -133,12 +139,48 @@ def _with_best(
     before: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
     """The rows with the best value up to each; `before` are the rows that precede them."""
-    best = [row["best"] for row in before[-1:]]
+    best = [row["best"] for row in before[-1:] if row["best"] is not None]
     complete = []
     for row in rows:
-        best = [better([*best, row["value"]])]
-        complete.append({**row, "best": best[0]})
+        if "value" in row:  # a round that a person answered has none
+            best = [better([*best, row["value"]])]
+        complete.append({**row, "best": best[0] if best else None})
     return complete
+
+
+def _optimizer(method: str | AnyOptimizer, settings: Mapping[str, Any]) -> AnyOptimizer:
+    if isinstance(method, str):
+        return optimizers.make(method, settings)
+    if settings:
+        raise InvalidInput(
+            f"{', '.join(settings)} cannot be set on an optimizer that is given ready-made; "
+            "set them when you make it"
+        )
+    return method
+
+
+def _purpose(f: Objective, maximize: bool) -> dict[str, Any]:
+    return {
+        "objective": f"{getattr(f, '__module__', '')}:{getattr(f, '__qualname__', '')}",
+        "maximize": maximize,
+    }
+
+
+def _check_purpose(run: Run, wanted: Mapping[str, Any]) -> None:
+    """Raise if the run was begun for another purpose; functions of a script may change names."""
+    kept = run.record.meta
+    if kept.get("maximize", wanted["maximize"]) != wanted["maximize"]:
+        raise ReplayError(
+            f"run {run.name!r} was begun with maximize={kept['maximize']}; "
+            "continue it in the same sense, or use another name"
+        )
+    old, new = str(kept.get("objective", "")), str(wanted["objective"])
+    nameless = ("__main__", "<lambda>", "<locals>")
+    if old and old != new and not any(part in old + new for part in nameless):
+        raise ReplayError(
+            f"run {run.name!r} was begun for {old}, not for {new}; "
+            "continue it with the same function, or use another name"
+        )
 
 
 def _stops(callback: Callback, result: Result) -> bool:

@@ -7,19 +7,26 @@ from typing import Any
 from zorank.errors import InvalidInput, MissingExtra
 
 
-def plot_history(history: Sequence[Mapping[str, Any]], path: str | Path, title: str = "") -> None:
-    """Save a picture of the best value so far against points (`Result.history`)."""
+def load_figure() -> tuple[Any, Any]:
+    """Matplotlib and its Figure; an error that says what to install if it is not there."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
         raise MissingExtra("a plot", "matplotlib", "experiments") from error
+    return mpl, Figure
+
+
+def plot_history(history: Sequence[Mapping[str, Any]], path: str | Path, title: str = "") -> None:
+    """Save a picture of the best value so far against points (`Result.history`)."""
+    mpl, figure_class = load_figure()
     if not history:
         raise InvalidInput("there is nothing to plot yet: no round was answered")
+    history = [row for row in history if "value" in row]
     points = [row["points"] for row in history]
     best = [row["best"] for row in history]
     with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(7, 4.2), layout="constrained")
+        figure = figure_class(figsize=(7, 4.2), layout="constrained")
         axes = figure.add_subplot()
         axes.plot(points, [row["value"] for row in history], ".", ms=3, c="#b8c4d6", label="round")
         axes.plot(points, best, lw=2, c="#2b5797", label="best so far")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from zorank.errors import InvalidInput, ReplayError, StaleAnswer
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Store
 from zorank.slates import Slate
-from zorank.stores import MemoryStore
+from zorank.stores import MemoryStore, open_store
 from zorank.types import Answer, Order, Round, RunRecord, Vector, as_vector
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Run:
         optimizer: an optimizer, or a name in `zorank.optimizers.REGISTRY`.
         x0: the start; its length is the dimension.
         seed: with the answers, all that the run's numbers depend on.
-        store: where the log is kept; None keeps it in memory.
+        store: where the log is kept, a store or its URL; None keeps it in memory.
         name: the run's name in the store. A name that exists continues that run, and refuses
             another configuration.
         meta: what an application keeps with a new run, such as a title; plain JSON values.
@@ -45,12 +45,18 @@ class Run:
         optimizer: AnyOptimizer | str,
         x0: ArrayLike,
         seed: int = 0,
-        store: Store | None = None,
+        store: Store | str | None = None,
         name: str | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
-        self._store: Store = MemoryStore() if store is None else store
+        self._store: Store = (
+            MemoryStore()
+            if store is None
+            else open_store(store)
+            if isinstance(store, str)
+            else store
+        )
         wanted = replace(
             _new_record(self._optimizer, as_vector(x0, "x0"), rng.check_seed(seed), name),
             meta=_plain_json(meta, "meta"),
@@ -80,6 +86,12 @@ class Run:
                 )
             optimizer = optimizers.make(record.optimizer, record.options)
         return cls(optimizer, record.x0, record.seed, store, name)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Run {self.name!r}: {self._record.optimizer}, {self._record.x0.size} dimensions, "
+            f"{len(self._history)} rounds answered>"
+        )
 
     @property
     def name(self) -> str:
@@ -114,7 +126,8 @@ class Run:
     def ask(self) -> Slate:
         """The slate that waits for an answer; the same one until it is told."""
         if self._waiting is None:
-            self._waiting = self._store.append(self.name, len(self._history), time.time())
+            index = len(self._history)
+            self._commit(lambda: self._show(self._store.append(self.name, index, time.time())))
         return self._make_slate()
 
     def tell(
@@ -150,9 +163,16 @@ class Run:
             answered_at=time.time(),
             note=_plain_json(note, "a note"),
         )
-        self._store.answer(self.name, answered)  # durable first, visible second
+        self._commit(lambda: self._store.answer(self.name, answered))  # durable first
         self._advance(answered, slate, state)
         self._waiting = None
+
+    def preview(self, answer: Answer | Order) -> Slate:
+        """The slate that would follow this answer to the waiting one; nothing is told."""
+        answer, slate = as_answer(answer), self.ask()
+        answer.check(len(slate))
+        state = self._optimizer.tell(self._state, slate, answer)
+        return self._optimizer.ask(state, rng.for_round(self._record.seed, len(self._log) + 1))
 
     def undo(self, rounds: int = 1) -> None:
         """Take back the last answered rounds; the first of them waits again, exactly as before."""
@@ -232,6 +252,17 @@ class Run:
         for line, slate, state in self.replay():
             self._note_round(line, slate, state)
             self._state = state
+
+    def _commit(self, write: Callable[[], None]) -> None:
+        """Write to the store; if others went on with this run meanwhile, catch up with them."""
+        try:
+            write()
+        except StaleAnswer:
+            self._load()
+            raise
+
+    def _show(self, waiting: Round) -> None:
+        self._waiting = waiting
 
     def _advance(self, answered: Round, slate: Slate, state: Any) -> None:
         self._log.append(answered)

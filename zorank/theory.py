@@ -215,13 +215,16 @@ def plan(m: int, k: int, d: int, costs: Costs = TYPICAL) -> Plan:
     along_squared = weights @ second_moments @ weights / e**2
     across_squared = (d - 1) * (weights @ weights) / e**2
     effort = comparisons_to_rank(m, k)
+    seconds = costs.round + m * costs.look + effort * costs.compare
+    if not seconds > 0:
+        raise InvalidInput("a round must cost some time; set at least one of its costs above 0")
     return Plan(
         m=m,
         k=k,
         alignment=float(along),
         quality=float(along**2 / (along_squared + across_squared)),
         comparisons=effort,
-        seconds=costs.round + m * costs.look + effort * costs.compare,
+        seconds=seconds,
     )
 
 
@@ -237,7 +240,8 @@ def plans(
     ]
     if not pairs:
         raise InvalidInput(
-            f"no (m, k) is possible with m up to {largest_m} and {ranked} ranked; raise m"
+            f"no plan shows at most {largest_m} candidates and ranks "
+            f"{'one or more' if ranked is None else ranked} of them; show more"
         )
     return sorted((plan(m, k, d, costs) for m, k in pairs), key=lambda p: -p.per_minute)
 

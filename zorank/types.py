@@ -163,10 +163,14 @@ class Ballot:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.weight) and self.weight >= 0):
+        ranking: Any = self.ranking
+        if not isinstance(ranking, Ranking):
+            object.__setattr__(self, "ranking", Ranking.of(ranking))
+        is_number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
+        if not (is_number and np.isfinite(self.weight) and self.weight >= 0):
             raise InvalidInput(
                 f"the weight of rater {self.rater!r} must be zero or more and finite, "
-                f"found {self.weight}"
+                f"found {self.weight!r}"
             )
 
 
@@ -177,9 +181,10 @@ class Poll:
     ballots: tuple[Ballot, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ballots", tuple(self.ballots))
-        if not self.ballots:
-            raise InvalidInput("a poll needs at least one ballot, found none")
+        ballots = () if isinstance(self.ballots, Ballot) else tuple(self.ballots)
+        if not ballots or not all(isinstance(b, Ballot) for b in ballots):
+            raise InvalidInput(f"a poll is a list of ballots, found {_short(self.ballots)}")
+        object.__setattr__(self, "ballots", ballots)
 
     def check(self, m: int) -> None:
         """Raise unless every ballot fits a slate of m candidates."""
@@ -293,7 +298,8 @@ def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
 
 
 def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
-    if isinstance(order, (str, bytes)) or not isinstance(order, Iterable):
+    unordered = (str, bytes, set, frozenset, Mapping)
+    if isinstance(order, unordered) or not isinstance(order, Iterable):
         raise InvalidInput(f"an order is a list of positions, best first; found {order!r}")
     groups = (
         tuple(_position(p) for p in item)

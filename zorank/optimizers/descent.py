@@ -22,6 +22,7 @@ from zorank.optimizers.settings import (
     check_number,
     check_space,
     make_space,
+    widened_radius,
 )
 from zorank.slates import Ray, Slate, Space
 from zorank.types import Answer, Vector
@@ -34,7 +35,7 @@ class DescentState:
     Attributes:
         x: the current point.
         estimates: directions estimated so far; step and radius decay with it.
-        widened: how often "no difference" was answered to an estimation.
+        widened: how often "no difference" was answered.
         direction: an estimate that waits for its line search.
     """
 
@@ -111,7 +112,8 @@ class Descent(ABC):
         if state.direction is not None:
             best = favourites(answer, len(slate))
             x = state.x if 0 in best else slate[best[0]]
-            return replace(state, x=x, direction=None)
+            unseen = len(best) == len(slate)
+            return replace(state, x=x, direction=None, widened=state.widened + unseen)
         direction = self.estimate(slate, answer)
         if direction is None:
             return replace(state, widened=state.widened + 1)
@@ -133,4 +135,4 @@ class Descent(ABC):
         return {"radius": self._radius(state)}
 
     def _radius(self, state: DescentState) -> float:
-        return self.mu * self.mu_decay**state.estimates * self.widen**state.widened
+        return widened_radius(self.mu * self.mu_decay**state.estimates, self.widen, state.widened)

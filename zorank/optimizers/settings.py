@@ -51,6 +51,15 @@ def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
     return _plain(lower), _plain(upper)
 
 
+LARGEST_WIDENING = 1e4
+"""Beyond this a judge who still sees no difference will not see one in a wider slate either."""
+
+
+def widened_radius(mu: float, widen: float, times: int) -> float:
+    """The radius after so many answers of "no difference"."""
+    return mu * float(np.exp(min(times * np.log(widen), np.log(LARGEST_WIDENING))))
+
+
 def check_slate_size(owner: Any, smallest: int = 2) -> None:
     """Raise unless m candidates can be shown and k of them ranked."""
     check_count(owner, "m", smallest)

@@ -23,6 +23,7 @@ from zorank.optimizers.settings import (
     check_slate_size,
     check_space,
     make_space,
+    widened_radius,
 )
 from zorank.slates import Cloud, Ray, Slate
 from zorank.types import Answer, Vector
@@ -37,7 +38,7 @@ class MemoryState:
         memory: ḡ, the mean direction since x moved; None before the first.
         estimates: τ, the directions in the mean.
         challenger: x**, the best of the last estimation, while its search waits; else None.
-        widened: how often "no difference" was answered to an estimation.
+        widened: how often "no difference" was answered.
     """
 
     x: Vector
@@ -123,4 +124,4 @@ class ZORankSGDMemory:
         return {"radius": self._radius(state), "memory": float(state.estimates)}
 
     def _radius(self, state: MemoryState) -> float:
-        return self.mu * self.widen**state.widened
+        return widened_radius(self.mu, self.widen, state.widened)

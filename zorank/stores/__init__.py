@@ -7,11 +7,12 @@ from zorank.protocols import Store
 from zorank.stores.memory import MemoryStore
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str | os.PathLike[str]) -> Store:
     """The store at a URL: sqlite:///runs.db, postgresql+psycopg://…, memory://, or a file's path.
 
     A database that does not exist yet is made; one of an older zorank is brought up to date.
     """
+    url = os.fspath(url)
     if url == "memory://":
         return MemoryStore()
     try:

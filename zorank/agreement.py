@@ -1,0 +1,64 @@
+"""How far raters agree, and what each should therefore count.
+
+A rater's agreement is the share of their comparisons that the others, taken together, make the
+same way. If raters err independently and each is right with probability p, the best weight of a
+vote is log(p/(1−p)); a rater of whom nothing is known counts 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zorank.types import Poll, Ranking, Vector
+
+# What is believed of a rater before the first shared comparison: right three times in four.
+PRIOR_RIGHT, PRIOR_ALL = 3.0, 4.0
+BEST_BELIEVED = 0.98
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Of so many comparisons that others made too, how many went the same way."""
+
+    same: int = 0
+    shared: int = 0
+
+    def __add__(self, other: Agreement) -> Agreement:
+        return Agreement(self.same + other.same, self.shared + other.shared)
+
+    @property
+    def share(self) -> float | None:
+        """The share of the same, or None before the first shared comparison."""
+        return self.same / self.shared if self.shared else None
+
+    @property
+    def weight(self) -> float:
+        """What a rater with this record counts; 1 for a new one."""
+        right = (self.same + PRIOR_RIGHT) / (self.shared + PRIOR_ALL)
+        right = min(max(right, 0.51), BEST_BELIEVED)
+        prior = PRIOR_RIGHT / PRIOR_ALL
+        return float(np.log(right / (1 - right)) / np.log(prior / (1 - prior)))
+
+
+def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
+    """Every rater's agreement with the others over these polls, each with its slate's size."""
+    found: dict[str, Agreement] = {}
+    for poll, m in polls:
+        verdicts = {b.rater: _verdicts(b.ranking, m) for b in poll.ballots}
+        total = np.sum(list(verdicts.values()), axis=0)
+        for rater, mine in verdicts.items():
+            meets = mine * np.sign(total - mine)
+            here = Agreement(int((meets > 0).sum()), int((meets != 0).sum()))
+            found[rater] = found.get(rater, Agreement()) + here
+    return found
+
+
+def _verdicts(ranking: Ranking, m: int) -> Vector:
+    """+1, −1 or 0 for each pair i < j: i better, j better, or nothing said."""
+    levels = ranking.levels(m)
+    i, j = np.triu_indices(m, 1)
+    spoken = (levels[i] >= 0) & (levels[j] >= 0)
+    return np.where(spoken, np.sign(levels[j] - levels[i]), 0).astype(np.float64)

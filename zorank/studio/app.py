@@ -1,0 +1,110 @@
+"""Makes the web application: a studio behind tokens, with pages and a JSON interface."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
+
+from zorank._version import __version__
+from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
+from zorank.protocols import Store
+from zorank.studio import api, pages
+from zorank.studio.guard import Guard
+from zorank.studio.sessions import Renderers, Studio
+
+FOLDER = Path(__file__).parent
+
+
+def create_app(
+    store: Store,
+    renderers: Renderers,
+    token: str,
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
+    workers: int = 2,
+) -> FastAPI:
+    """The studio as an ASGI application.
+
+    Args:
+        store: where runs are kept; the application holds no state that matters beside it.
+        renderers: name → what makes a renderer.
+        token: what opens everything.
+        hosts: the names under which the studio may be addressed; "*" is any.
+        workers: threads that render.
+    """
+    app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
+    app.state.studio = Studio(store, renderers, workers)
+    app.state.guard = Guard(token, hosts)
+    app.add_middleware(_BodyLimit)
+    app.middleware("http")(_guarded)
+    app.include_router(api.router, prefix="/api")
+    app.include_router(pages.router)
+    app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
+    for error, status in (
+        (StaleAnswer, 409),
+        (ReplayError, 409),
+        (InvalidInput, 422),
+        (StoreError, 503),
+    ):
+        app.add_exception_handler(error, _sentence(status))
+    app.add_exception_handler(RequestValidationError, _unprocessable)
+    return app
+
+
+async def _guarded(
+    request: Request, call_next: Callable[[Request], Awaitable[Response]]
+) -> Response:
+    guard: Guard = request.app.state.guard
+    refusal = guard.refusal(request)
+    response = refusal if refusal is not None else await call_next(request)
+    guard.protect(response)
+    return response
+
+
+def _sentence(status: int) -> Callable[[Request, Exception], Response]:
+    def handler(_: Request, error: Exception) -> Response:
+        return JSONResponse({"detail": str(error)}, status)
+
+    return handler
+
+
+def _unprocessable(_: Request, error: Exception) -> Response:
+    first: dict[str, Any] = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
+    said = str(first.get("msg", "cannot be understood"))
+    return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)
+
+
+class _BodyLimit:
+    """Refuses bodies that no answer needs, whether or not their length is announced."""
+
+    LARGEST = 256 * 1024
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        if not announced.isdigit() or int(announced) > self.LARGEST:
+            refusal = JSONResponse({"detail": "the request's body is too large"}, 413)
+            await refusal(scope, receive, send)
+            return
+        received = 0
+
+        async def counted() -> Any:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self.LARGEST:
+                return {"type": "http.disconnect"}
+            return message
+
+        await self.app(scope, counted, send)

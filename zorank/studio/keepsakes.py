@@ -1,0 +1,104 @@
+"""What one takes home from the studio: an animated journey, and a slate on a page of its own."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zorank.errors import InvalidInput, MissingExtra
+from zorank.protocols import Renderer
+from zorank.types import Exhibit, Vector
+
+FRAME_SIZE, FRAMES_BETWEEN, MOST_FRAMES = 320, 8, 160
+HOLD, STEP = 900, 70
+"""Milliseconds on a station, and on a frame between two."""
+
+
+def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
+    """An animated WebP from station to station, morphing through the latents in between."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as error:
+        raise MissingExtra("an animated journey", "pillow", "studio") from error
+    small = _with_size(renderer, FRAME_SIZE)
+    between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
+    frames, durations = [], []
+    for i, here in enumerate(stations):
+        frames.append(here)
+        durations.append(HOLD)
+        if i + 1 < len(stations):
+            shares = np.linspace(0, 1, between + 2)[1:-1]
+            frames += [_along(here, stations[i + 1], float(share)) for share in shares]
+            durations += [STEP] * between
+    durations[-1] = 2 * HOLD
+    exhibits = small.render(frames)
+    if not exhibits[0].media_type.startswith("image/"):
+        raise InvalidInput("only pictures have an animated journey")
+    pictures = [Image.open(io.BytesIO(exhibit.data)).convert("RGB") for exhibit in exhibits]
+    file = io.BytesIO()
+    pictures[0].save(
+        file,
+        "WEBP",
+        save_all=True,
+        append_images=pictures[1:],
+        duration=durations,
+        loop=0,
+        quality=80,
+        method=2,
+    )
+    return file.getvalue()
+
+
+def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhibit]) -> str:
+    """A self-contained page on which one slate is ranked; it gives the answer as JSON."""
+    template = (Path(__file__).parent / "offline.html").read_text()
+    cards = "".join(
+        f'<button class="card" data-position="{position}">{_embedded(exhibit)}</button>'
+        for position, exhibit in enumerate(exhibits)
+    )
+    heading = "Which is best?" if question == "best" else "Rank the ones you like, best first"
+    fields = {
+        "TITLE": escape(title),
+        "HEADING": heading,
+        "CARDS": cards,
+        "ROUND": json.dumps(index),
+        "ONLY_ONE": json.dumps(question != "rank"),
+    }
+    for name, value in fields.items():
+        template = template.replace(f"<!--{name}-->", value)
+    return template
+
+
+def _embedded(exhibit: Exhibit) -> str:
+    data = base64.b64encode(exhibit.data).decode()
+    source = f"data:{exhibit.media_type};base64,{data}"
+    kind = exhibit.media_type.partition("/")[0]
+    if kind == "image":
+        return f'<img alt="" src="{source}">'
+    if kind == "video":
+        return f'<video src="{source}" muted loop autoplay></video>'
+    if kind == "audio":
+        return f'<audio src="{source}" controls></audio>'
+    return f'<iframe sandbox src="{source}"></iframe>'
+
+
+def _with_size(renderer: Renderer, size: int) -> Renderer:
+    made: Any = renderer
+    resized: Any = replace(made, size=size) if hasattr(made, "size") else made
+    return resized  # type: ignore[no-any-return]
+
+
+def _along(a: Vector, b: Vector, share: float) -> Vector:
+    """A point between two, at a length between theirs: on the shell, if both are."""
+    mixed = (1 - share) * a + share * b
+    length = (1 - share) * np.linalg.norm(a) + share * np.linalg.norm(b)
+    norm = np.linalg.norm(mixed)
+    return np.asarray(mixed * (length / norm) if norm > 0 else mixed)

@@ -1,0 +1,48 @@
+"""Which renderers a studio offers: those of zorank, one of them, or one of the user's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from zorank import renderers
+from zorank.errors import InvalidInput, unknown_name
+from zorank.protocols import Renderer
+from zorank.studio.sessions import Renderers
+
+
+@dataclass(frozen=True, eq=False)
+class ReadyMade:
+    """A renderer that is given as an object: making it again gives the same one."""
+
+    renderer: Renderer
+    title: str
+    description: str = ""
+
+    def __call__(self) -> Renderer:
+        """The renderer."""
+        return self.renderer
+
+
+def offer(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
+    """The renderers to choose from; `load` finds the object that module:object names."""
+    if wanted is None:
+        return renderers.REGISTRY
+    if wanted in renderers.REGISTRY:
+        return {wanted: renderers.REGISTRY[wanted]}
+    if ":" not in wanted:
+        raise unknown_name("renderer", wanted, renderers.REGISTRY)
+    found = load(wanted)
+    if isinstance(found, type) or (callable(found) and not hasattr(found, "render")):
+        made = found()
+    else:
+        made = found
+    dim = getattr(made, "dim", None)
+    if not callable(getattr(made, "render", None)) or not isinstance(dim, int) or dim < 1:
+        raise InvalidInput(
+            f"{wanted} is no renderer: it needs a whole number `dim` above 0 and a method "
+            "`render(candidates)` that returns an Exhibit for each"
+        )
+    title = str(getattr(made, "title", wanted.partition(":")[2]))
+    return {wanted: ReadyMade(made, title, str(getattr(made, "description", "")))}

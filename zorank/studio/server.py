@@ -1,0 +1,95 @@
+"""Starts the studio: finds its token and port, prints its link, opens the browser, serves."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+import webbrowser
+from pathlib import Path
+
+import uvicorn
+from platformdirs import user_data_path
+
+from zorank.errors import InvalidInput
+from zorank.protocols import Store
+from zorank.studio.access import new_token
+from zorank.studio.app import create_app
+from zorank.studio.sessions import Renderers
+
+PORT = 8321
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    store: Store,
+    renderers: Renderers,
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    token: str | None = None,
+    browser: bool = True,
+) -> None:
+    """Serve until interrupted."""
+    listener = _listen(host, port)
+    port = listener.getsockname()[1]
+    token = token or _kept_token()
+    names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
+    app = create_app(store, renderers, token, names)
+    address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
+    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(settings)
+    announcer = threading.Thread(
+        target=_announce, args=(server, f"{address}/?token={token}", browser), daemon=True
+    )
+    announcer.start()
+    server.run(sockets=[listener])
+
+
+def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
+    while not server.started:
+        time.sleep(0.02)
+    sys.stdout.write(f"Studio at {link}\n")
+    sys.stdout.flush()
+    if browser:
+        webbrowser.open(link)
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """A listening socket; without a wish, the usual port or, if it is taken, any."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for attempt in (port,) if port is not None else (PORT, 0):
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, attempt))
+        except (OSError, OverflowError) as error:
+            listener.close()
+            problem = error
+        else:
+            listener.listen(128)
+            return listener
+    raise InvalidInput(
+        f"the studio cannot listen on {host}, port {port}: {problem}; choose another --port"
+    )
+
+
+def _kept_token() -> str:
+    """The owner's token, the same after a restart, readable only by this user."""
+    file = Path(user_data_path("zorank")) / "studio-token"
+    try:
+        return file.read_text().strip() or _new_kept_token(file)
+    except OSError:
+        return _new_kept_token(file)
+
+
+def _new_kept_token(file: Path) -> str:
+    token = new_token()
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as kept:
+            kept.write(token)
+    except OSError:
+        pass  # without a place to keep it, a token lasts as long as the server
+    return token

@@ -1,0 +1,311 @@
+"""What the studio does, apart from HTTP: runs, rounds, answers, history.
+
+State lives in the store; a session is only a run that is loaded already, and is brought up to date
+at every use. So a refresh, a second tab, a restart or a kill loses nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from zorank import rng
+from zorank.agreement import Agreement, agreements
+from zorank.errors import InvalidInput, StaleAnswer, unknown_name
+from zorank.optimizers import PickStart
+from zorank.protocols import Renderer, Store
+from zorank.run import Run
+from zorank.slates import Slate
+from zorank.studio import gallery
+from zorank.studio.access import new_invitation
+from zorank.studio.gallery import Gallery, fingerprint
+from zorank.studio.presentation import shown_order, to_candidates
+from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
+
+Renderers: TypeAlias = Mapping[str, Callable[..., Renderer]]
+
+METHOD = "zo-ranksgd-memory"
+SETTINGS = {"mu": 0.35, "step": 2.0, "gamma": 0.5}
+"""What the studio's runs begin with: a radius people can see, and steps from bold to careful."""
+
+
+@dataclass(frozen=True)
+class Milestone:
+    """The best point after an answered round."""
+
+    line: Round
+    question: str
+    candidates: int
+    best: Vector
+    moved: bool
+    report: Mapping[str, float]
+
+
+@dataclass
+class Session:
+    """A loaded run, its renderer, and a lock for whoever changes it."""
+
+    run: Run
+    renderer: Renderer
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    milestones: list[Milestone] = field(default_factory=list)
+
+    @property
+    def record(self) -> RunRecord:
+        """What the run is."""
+        return self.run.record
+
+    def refresh(self) -> None:
+        """Take in what happened elsewhere, and have a round waiting."""
+        self.run.refresh()
+        self.run.ask()
+        answered = [line for line in self.run.rounds() if line.answer is not None]
+        if answered != [milestone.line for milestone in self.milestones]:
+            self.milestones = list(_milestones(self.run))
+
+    @property
+    def waiting(self) -> Round:
+        """The round that waits for an answer."""
+        return self.run.rounds()[-1]
+
+    @property
+    def shown(self) -> Group:
+        """The candidate at each position on screen."""
+        return shown_order(self.record, self.waiting.index, len(self.run.ask()))
+
+    @property
+    def start(self) -> Vector | None:
+        """The point that was picked to start from."""
+        return next((m.best for m in self.milestones if m.moved), None)
+
+
+class Studio:
+    """Runs that people rank, over a store and a choice of renderers."""
+
+    def __init__(self, store: Store, renderers: Renderers, workers: int = 2) -> None:
+        self.store = store
+        self.renderers = renderers
+        self.gallery = Gallery(workers)
+        self._sessions: dict[str, Session] = {}
+        self._lock = threading.Lock()
+
+    def create(
+        self,
+        renderer: str,
+        m: int = 6,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        title: str = "",
+        raters: int = 1,
+    ) -> str:
+        """A new run; its id."""
+        made = self.make_renderer(renderer, options or {})
+        seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+        space = getattr(made, "space", "gaussian")
+        optimizer = PickStart(m=m, method=METHOD, options={"m": m, "space": space, **SETTINGS})
+        x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
+        meta = {
+            "renderer": renderer,
+            "renderer_options": dict(options or {}),
+            "title": title or getattr(made, "title", renderer),
+            "raters": raters,
+        }
+        run = Run(optimizer, x0, seed, self.store, meta=meta)
+        self._sessions[run.name] = Session(run, made)
+        return run.name
+
+    def make_renderer(self, name: str, options: Mapping[str, Any]) -> Renderer:
+        """The renderer of this name with these options."""
+        if name not in self.renderers:
+            raise unknown_name("renderer", name, self.renderers)
+        try:
+            return self.renderers[name](**options)
+        except TypeError as error:
+            raise InvalidInput(
+                f"the renderer {name} cannot take {dict(options)}: {error}"
+            ) from error
+
+    def records(self) -> list[RunRecord]:
+        """The studio's runs, newest first; runs of other programs are left alone."""
+        return [r for r in reversed(self.store.runs()) if r.meta.get("renderer") in self.renderers]
+
+    @contextmanager
+    def session(self, run_id: str) -> Iterator[Session]:
+        """A run, loaded, brought up to date and locked."""
+        with self._lock:
+            session = self._sessions.get(run_id)
+        if session is None:
+            record = self.store.record(run_id)
+            if record.meta.get("renderer") not in self.renderers:
+                raise InvalidInput(f"run {run_id!r} was not made in this studio")
+            meta = record.meta
+            renderer = self.make_renderer(meta["renderer"], meta["renderer_options"])
+            with self._lock:
+                session = self._sessions.setdefault(
+                    run_id, Session(Run.open(self.store, run_id), renderer)
+                )
+        with session.lock:
+            session.refresh()
+            yield session
+
+    def answer(self, run_id: str, index: int, on_screen: Ranking, rater: str) -> int:
+        """Take a rater's answer; the index of the round that waits afterwards."""
+        with self.session(run_id) as session:
+            self._check_waits(session, index)
+            ranking = to_candidates(on_screen, session.shown)
+            cast = self.store.ballots(run_id, index)
+            if self.needed(run_id) == 1 and not cast:
+                session.run.tell(ranking, rater=rater, round=index)
+            else:
+                self.store.cast(run_id, index, Ballot(rater, ranking))
+                if len(cast) + 1 >= self.needed(run_id):
+                    self._close(session)
+            self._look_ahead(session)
+            return session.waiting.index
+
+    def close(self, run_id: str, index: int) -> int:
+        """Close a round with the ballots it has; the index of the round that waits afterwards."""
+        with self.session(run_id) as session:
+            self._check_waits(session, index)
+            if not self.store.ballots(run_id, index):
+                raise InvalidInput("nobody has answered this round yet; it cannot be closed")
+            self._close(session)
+            self._look_ahead(session)
+            return session.waiting.index
+
+    def undo(self, run_id: str, rounds: int = 1) -> int:
+        """Take back answered rounds; the index of the round that waits again."""
+        with self.session(run_id) as session:
+            session.run.undo(rounds)
+            session.refresh()
+            self._look_ahead(session)
+            return session.waiting.index
+
+    def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
+        """A new run that shares this one's first rounds; its id."""
+        with self.session(run_id) as session:
+            branch = session.run.branch(round)
+        meta = {**branch.record.meta}
+        meta.pop("invitation", None)
+        meta["title"] = title or f"{meta['title']} (branch)"
+        self.store.set_meta(branch.name, meta)
+        return branch.name
+
+    def delete(self, run_id: str) -> None:
+        """Forget a run, its log and its exhibits."""
+        self.store.delete(run_id)
+        with self._lock:
+            self._sessions.pop(run_id, None)
+        self.gallery.drop_guesses(run_id)
+        self.gallery.forget(run_id)
+
+    def meta(self, run_id: str) -> dict[str, Any]:
+        """What the studio keeps with a run."""
+        return dict(self.store.record(run_id).meta)
+
+    def update(self, run_id: str, **changes: Any) -> None:
+        """Change what the studio keeps with a run."""
+        given = {key: value for key, value in changes.items() if value is not None}
+        self.store.set_meta(run_id, {**self.meta(run_id), **given})
+
+    def invite(self, run_id: str) -> str:
+        """A token with which raters can join a run; earlier ones stop working."""
+        token, digest = new_invitation(run_id)
+        self.update(run_id, invitation=digest)
+        return token
+
+    def revoke(self, run_id: str) -> None:
+        """No rater's link opens the run any more."""
+        meta = self.meta(run_id)
+        meta.pop("invitation", None)
+        self.store.set_meta(run_id, meta)
+
+    def needed(self, run_id: str) -> int:
+        """How many answers close a round."""
+        return int(self.store.record(run_id).meta.get("raters", 1))
+
+    def draft(self, run_id: str, index: int, on_screen: Ranking) -> None:
+        """Render what would follow this answer, should it be given."""
+        with self.session(run_id) as session:
+            if session.waiting.index != index or self.needed(run_id) > 1:
+                return
+            self.gallery.drop_guesses(run_id)
+            following = session.run.preview(to_candidates(on_screen, session.shown))
+            self._render(session, following, gallery.DRAFTED)
+
+    def exhibit(
+        self, session: Session, candidate: Vector, size: int | None = None
+    ) -> Future[Exhibit]:
+        """The exhibit of a candidate of this run, larger if that is asked for and possible."""
+        renderer: Any = session.renderer
+        if size is not None and hasattr(renderer, "size"):
+            renderer = replace(renderer, size=size)
+        return self.gallery.request(session.run.name, renderer, candidate)
+
+    def slate(self, session: Session, index: int) -> tuple[Slate, Group]:
+        """The slate of a round, waiting or answered, and its order on screen."""
+        slate = session.run.ask() if index == session.waiting.index else None
+        if slate is None:
+            past = (s for line, s, _ in session.run.replay() if line.index == index)
+            slate = next(past, None)
+        if slate is None:
+            raise InvalidInput(f"run {session.run.name!r} has no round {index}")
+        return slate, shown_order(session.record, index, len(slate))
+
+    def look(self, session: Session) -> None:
+        """Start to render what the person in front of this round needs, and may need next."""
+        self._look_ahead(session)
+
+    def rater_records(self, session: Session) -> dict[str, Agreement]:
+        """Every rater's agreement with the others in this run."""
+        polls = ((m.line.answer, m.candidates) for m in session.milestones)
+        return agreements((a, n) for a, n in polls if isinstance(a, Poll))
+
+    def round_agreement(self, milestone: Milestone) -> float | None:
+        """How far the raters of one round agreed; None if there was only one."""
+        if not isinstance(milestone.line.answer, Poll):
+            return None
+        found = agreements([(milestone.line.answer, milestone.candidates)]).values()
+        return sum(found, Agreement()).share
+
+    def _check_waits(self, session: Session, index: int) -> None:
+        if session.waiting.index != index:
+            raise StaleAnswer(
+                f"round {index} is not waiting for an answer: round {session.waiting.index} is"
+            )
+
+    def _close(self, session: Session) -> None:
+        run, index = session.run, session.waiting.index
+        ballots = self.store.ballots(run.name, index)
+        known = self.rater_records(session)
+        weighed = tuple(replace(b, weight=known.get(b.rater, Agreement()).weight) for b in ballots)
+        answer = weighed[0].ranking if len(weighed) == 1 else Poll(weighed)
+        run.tell(answer, rater=", ".join(b.rater for b in weighed), round=index)
+
+    def _look_ahead(self, session: Session) -> None:
+        session.refresh()
+        self.gallery.drop_guesses(session.run.name)
+        slate = session.run.ask()
+        self._render(session, slate, gallery.SOON)
+        if slate.question == "best":  # if x* stays, the next slate does not depend on the answer
+            self._render(session, session.run.preview([0]), gallery.GUESSED)
+
+    def _render(self, session: Session, slate: Slate, urgency: int) -> None:
+        for candidate in slate:
+            self.gallery.request(session.run.name, session.renderer, candidate, urgency)
+
+
+def _milestones(run: Run) -> Iterator[Milestone]:
+    best = run.optimizer.init(run.record.x0).x0
+    for line, slate, state in run.replay():
+        after = run.optimizer.best(state)
+        moved = fingerprint(after) != fingerprint(best)
+        report = run.optimizer.report(state)
+        yield Milestone(line, slate.question, len(slate), after, moved, report)
+        best = after
