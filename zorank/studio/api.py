@@ -243,6 +243,14 @@ async def show_exhibit(
     return await _rendered(studio, run_id, candidate)
 
 
+@router.get("/runs/{run_id}/rounds/{index}/candidates")
+def show_candidates(run_id: Run, index: Index, studio: TheStudio, _: Owner) -> dict[str, Any]:
+    """The vectors behind the screen positions of a round, for judges that are programs."""
+    with studio.session(run_id) as session:
+        slate, shown = studio.slate(session, index)
+        return {"candidates": [slate[candidate].tolist() for candidate in shown]}
+
+
 @router.get("/runs/{run_id}/rounds/{index}/offline")
 def offline_round(run_id: Run, index: Index, studio: TheStudio, _: Owner) -> Response:
     """One slate as a page that needs no server; its answer can be imported later."""

@@ -16,9 +16,16 @@ from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.protocols import Store
 from zorank.studio import api, pages
 from zorank.studio.guard import Guard
-from zorank.studio.sessions import Renderers, Studio
+from zorank.studio.sessions import NotThere, Renderers, Studio
 
 FOLDER = Path(__file__).parent
+STATUSES: dict[type[Exception], int] = {
+    StaleAnswer: 409,
+    ReplayError: 409,
+    NotThere: 404,
+    InvalidInput: 422,
+    StoreError: 503,
+}
 
 
 def create_app(
@@ -45,12 +52,7 @@ def create_app(
     app.include_router(api.router, prefix="/api")
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
-    for error, status in (
-        (StaleAnswer, 409),
-        (ReplayError, 409),
-        (InvalidInput, 422),
-        (StoreError, 503),
-    ):
+    for error, status in STATUSES.items():
         app.add_exception_handler(error, _sentence(status))
     app.add_exception_handler(RequestValidationError, _unprocessable)
     return app

@@ -78,6 +78,12 @@ class Gallery:
         with self._lock:
             return sum((run, fingerprint(x), size) in self._kept for x in candidates)
 
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing left to render."""
+        with self._lock:
+            return self._queue.empty() and not self._rendering
+
     def forget(self, run: str) -> None:
         """Drop every exhibit of a run."""
         with self._lock:

@@ -30,6 +30,11 @@ from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord
 
 Renderers: TypeAlias = Mapping[str, Callable[..., Renderer]]
 
+
+class NotThere(InvalidInput):
+    """A round or a picture that does not exist."""
+
+
 METHOD = "zo-ranksgd-memory"
 SETTINGS = {"mu": 0.35, "step": 2.0, "gamma": 0.5}
 """What the studio's runs begin with: a radius people can see, and steps from bold to careful."""
@@ -255,7 +260,7 @@ class Studio:
             past = (s for line, s, _ in session.run.replay() if line.index == index)
             slate = next(past, None)
         if slate is None:
-            raise InvalidInput(f"run {session.run.name!r} has no round {index}")
+            raise NotThere(f"run {session.run.name!r} has no round {index}")
         return slate, shown_order(session.record, index, len(slate))
 
     def look(self, session: Session) -> None:

@@ -1,0 +1,53 @@
+"""A real studio in a process of its own, and a client that speaks to it over HTTP."""
+
+import re
+import signal
+import subprocess
+import sys
+
+import httpx2 as httpx
+
+TOKEN = "owner-token-of-the-tests"
+
+
+class Server:
+    """`zorank studio` as a user starts it; it can be killed and started again on its port."""
+
+    def __init__(self, store, *arguments, port=None):
+        self.command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
+        self.command += ["--store", str(store), *arguments]
+        self.port = port or 0
+        self.process = None
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [*self.command, "--port", str(self.port)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        line = self.process.stdout.readline()
+        found = re.fullmatch(r"Studio at http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", line)
+        assert found, f"the studio said {line!r}"
+        self.port = int(found[1])
+        return self
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.communicate()
+
+    def stop(self):
+        if self.process is not None and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            try:
+                self.process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.kill()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def client(self, token=TOKEN):
+        headers = {"Authorization": f"Bearer {token}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=30)

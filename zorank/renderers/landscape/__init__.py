@@ -1,0 +1,83 @@
+"""Landscapes painted from a vector: every number of a candidate turns one dial of the scene.
+
+Nothing switches: a small turn of a dial is a small change of the picture. `dials` names them all;
+`painting` is the page to read first.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput, MissingExtra
+from zorank.renderers.landscape import words
+from zorank.renderers.landscape.dials import DIM
+from zorank.renderers.landscape.painting import draw
+from zorank.types import Exhibit, Vector, as_vector
+
+_SIZES = (16, 4096)
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Paints landscapes, `size` pixels a side; every size shows the same scene."""
+
+    size: int = 512
+
+    # Without annotations these are no fields, so a stored configuration holds only the size.
+    dim = DIM
+    space = "gaussian"
+    title = "Landscape"
+    description = "Mountains, lakes and skies at any hour, painted from 62 numbers."
+
+    def __post_init__(self) -> None:
+        smallest, largest = _SIZES
+        found: Any = self.size
+        whole = isinstance(found, Integral) and not isinstance(found, bool)
+        if not whole or not smallest <= found <= largest:
+            raise InvalidInput(
+                f"the size of a landscape must be a whole number from {smallest} to {largest}, "
+                f"found {found!r}"
+            )
+        object.__setattr__(self, "size", int(found))
+
+    def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
+        """One JPEG picture for each candidate, in their order."""
+        return [Exhibit("image/jpeg", jpeg(self.picture(x))) for x in candidates]
+
+    def picture(self, candidate: Vector) -> NDArray[np.uint8]:
+        """The picture of a candidate as a (size, size, 3) array of red, green and blue."""
+        return draw(_checked(candidate), self.size)
+
+    def attributes(self, candidate: Vector) -> dict[str, float]:
+        """What the picture shows: for each word a score from 0 to 1, smooth in the candidate."""
+        return words.attributes(_checked(candidate))
+
+    def tags(self, candidate: Vector) -> set[str]:
+        """The words that fit the picture: those with a high score, and the colour of its sky."""
+        return words.tags(_checked(candidate))
+
+
+def _checked(candidate: Vector) -> Vector:
+    vector = as_vector(candidate, "a landscape's candidate")
+    if vector.size != DIM:
+        raise InvalidInput(f"a landscape needs a candidate of {DIM} numbers, found {vector.size}")
+    return vector
+
+
+def jpeg(picture: NDArray[np.uint8]) -> bytes:
+    """A (rows, columns, 3) picture as a JPEG file that keeps its colours at full resolution."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError as error:
+        raise MissingExtra("pictures", "pillow", "studio") from error
+    file = BytesIO()
+    Image.fromarray(picture).save(file, "JPEG", quality=92, subsampling=0)
+    return file.getvalue()
+
+
+__all__ = ["Landscape", "jpeg"]

@@ -1,0 +1,178 @@
+// The grid of pictures: builds the cards of a round and shows a ranking on them.
+
+import { el, icon } from "./dom.js";
+import { draggable } from "./drag.js";
+import { largestGrid } from "./layout.js";
+import { exhibitView, kindOf, videosInStep } from "./media.js";
+import { describe, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
+
+const HOLD_MILLISECONDS = 380;
+const PHONE = matchMedia("(max-width: 640px)");
+const MEDALS = ["", "gold", "silver", "bronze"];
+
+export function createGrid(grid, frame, controls, handlers) {
+  let cards = [];
+  let aspect = 1;
+  let columns = 3;
+
+  function fit() {
+    const gap = PHONE.matches ? 10 : 16;
+    const { clientWidth: width, clientHeight: height } = frame;
+    const largest = largestGrid({ count: cards.length, width, height, aspect, gap });
+    // A phone scrolls, so two columns by width; elsewhere everything is in sight at once.
+    columns = PHONE.matches ? Math.min(2, cards.length) : largest.columns;
+    const cardWidth = PHONE.matches ? (width - gap * (columns - 1)) / columns : largest.cardWidth;
+    grid.style.setProperty("--columns", columns);
+    grid.style.setProperty("--card", `${cardWidth}px`);
+    grid.style.setProperty("--aspect", aspect);
+    grid.style.setProperty("--gap", `${gap}px`);
+  }
+
+  function build(exhibit, single) {
+    const { position, current } = exhibit;
+    const name = `Picture ${position + 1}`;
+    const pick = el("button", { type: "button", class: "pick", "aria-label": name, "aria-pressed": "false" });
+    const badge = el("span", { class: "badge", hidden: true, "aria-hidden": "true" });
+    const tool = (label, drawing, className, action) =>
+      el("button", {
+        type: "button", class: `tool ${className}`, tabindex: "-1", title: label, "aria-label": `${label}: ${name}`,
+        on: { click: () => action(position) },
+      }, icon(drawing));
+    const worst = single ? null : tool("Mark as worst", "worst", "tool-worst", handlers.worst);
+    const card = el(
+      "li",
+      { class: "card", data: { position, testid: "card", kind: kindOf(exhibit.media_type) } },
+      el("div", { class: "skeleton", "aria-hidden": "true" }),
+      pick,
+      badge,
+      current && el("span", { class: "current-mark", text: "best so far" }),
+      worst,
+      tool("Enlarge", "enlarge", "tool-enlarge", handlers.enlarge),
+      el("kbd", { class: "digit", text: position + 1, "aria-hidden": "true" }),
+    );
+    const view = exhibitView(exhibit, {
+      alt: name,
+      onReady: (media) => {
+        card.classList.add("ready");
+        if (media.naturalWidth || media.videoWidth) {
+          aspect = (media.naturalWidth || media.videoWidth) / (media.naturalHeight || media.videoHeight);
+          fit();
+        }
+      },
+      onFail: (again) => {
+        const retry = el("button", { type: "button", class: "redraw button small", text: "Draw it again" });
+        retry.addEventListener("click", () => {
+          retry.remove();
+          again();
+        });
+        card.append(retry);
+      },
+    });
+    card.firstElementChild.after(view);
+    pick.addEventListener("click", (event) => handlers.pick(position, { tie: event.shiftKey }));
+    pick.addEventListener("focus", () => handlers.active(position));
+    card.addEventListener("pointermove", (event) => event.pointerType === "mouse" && handlers.active(position));
+    badge.addEventListener("click", (event) => handlers.pick(position, { tie: event.shiftKey }));
+    holdToEnlarge(pick, position);
+    draggable(badge, {
+      onStart: () => card.classList.add("drag-source"),
+      onMove: (point) => markTarget(cardAt(point)),
+      onEnd: () => {
+        card.classList.remove("drag-source");
+        markTarget(null);
+      },
+      onDrop: (point) => {
+        const target = cardAt(point);
+        if (target) handlers.handOver(position, target.position);
+        else handlers.takeBack(position);
+      },
+    });
+    return { position, card, pick, badge, worst, view, current };
+  }
+
+  const cardAt = ({ x, y }) => {
+    const hit = document.elementFromPoint(x, y)?.closest?.(".card");
+    return cards.find(({ card }) => card === hit) ?? null;
+  };
+  const markTarget = (target) => cards.forEach((one) => one.card.classList.toggle("drop-target", one === target));
+
+  function holdToEnlarge(pick, position) {
+    let timer;
+    let held = false;
+    pick.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      held = false;
+      const from = { x: event.clientX, y: event.clientY };
+      const stop = () => {
+        clearTimeout(timer);
+        removeEventListener("pointermove", moved);
+        removeEventListener("pointerup", released);
+        removeEventListener("pointercancel", stop);
+      };
+      const moved = (move) => Math.hypot(move.clientX - from.x, move.clientY - from.y) > 10 && !held && stop();
+      const released = () => {
+        stop();
+        // A finger covers the picture, so for touch it stays open after the finger is lifted.
+        if (held && event.pointerType === "mouse") handlers.endPeek();
+      };
+      timer = setTimeout(() => {
+        held = true;
+        handlers.enlarge(position);
+      }, HOLD_MILLISECONDS);
+      addEventListener("pointermove", moved);
+      addEventListener("pointerup", released);
+      addEventListener("pointercancel", stop);
+    });
+    pick.addEventListener("click", (event) => {
+      if (!held) return;
+      event.stopImmediatePropagation();
+      held = false;
+    }, true);
+    pick.addEventListener("contextmenu", (event) => event.preventDefault());
+  }
+
+  function show(round) {
+    const single = round.question !== "rank";
+    cards = round.exhibits.map((exhibit) => build(exhibit, single));
+    grid.replaceChildren(...cards.map(({ card }) => card));
+    grid.classList.remove("leaving");
+    grid.dataset.question = round.question;
+    const videos = cards.map(({ view }) => view).filter((view) => view.tagName === "VIDEO");
+    controls.replaceChildren(...(videos.length ? videosInStep(videos) : []));
+    fit();
+  }
+
+  function update(ranking, { single }) {
+    grid.dataset.started = String(ranking.groups.length > 0);
+    for (const { position, card, pick, badge, worst, current } of cards) {
+      const place = placeOf(ranking, position);
+      card.dataset.medal = place ? MEDALS[place] ?? "plain" : "";
+      card.dataset.next = single ? "✓" : nextPlace(ranking);
+      card.classList.toggle("worst", isWorst(ranking, position));
+      card.classList.toggle("tied", isTied(ranking, position));
+      pick.setAttribute("aria-pressed", String(place > 0));
+      const marks = [`Picture ${position + 1}`, current && "best so far", single ? place > 0 && "chosen" : describe(ranking, position)];
+      pick.setAttribute("aria-label", marks.filter(Boolean).join(", "));
+      worst?.setAttribute("aria-pressed", String(isWorst(ranking, position)));
+      if (place) {
+        badge.hidden = false;
+        badge.dataset.testid = "badge";
+        badge.replaceChildren(single ? icon("check") : String(place));
+      } else {
+        badge.hidden = true;
+        delete badge.dataset.testid;
+      }
+    }
+  }
+
+  new ResizeObserver(fit).observe(frame);
+  return {
+    show,
+    update,
+    focus: (position) => cards[position]?.pick.focus(),
+    columns: () => columns,
+    leave: () => grid.classList.add("leaving"),
+    return: () => grid.classList.remove("leaving"),
+    view: (position) => cards[position]?.view,
+  };
+}

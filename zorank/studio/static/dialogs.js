@@ -1,0 +1,118 @@
+// Messages and questions to the person: a banner for failures, native dialogs for everything else.
+
+import { el, find, icon } from "./dom.js";
+
+/** Opens a modal dialog made of the given content; resolves with its return value. */
+export function openDialog(content, { class: className = "", label, ...attributes } = {}) {
+  const dialog = el("dialog", { class: `dialog ${className}`, "aria-label": label, ...attributes }, content);
+  document.body.append(dialog);
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close("");
+  });
+  dialog.showModal();
+  return new Promise((resolve) => {
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(dialog.returnValue);
+    });
+  });
+}
+
+const actions = (...buttons) => el("div", { class: "dialog-actions" }, buttons);
+
+const button = (text, value, { class: className = "", ...attributes } = {}) =>
+  el("button", { type: "submit", value, class: `button ${className}`, text, ...attributes });
+
+export async function confirmDialog({ heading, text, action, danger = false }) {
+  const form = el(
+    "form",
+    { method: "dialog" },
+    el("h2", { text: heading }),
+    el("p", { text }),
+    actions(
+      button("Keep it", "", { autofocus: true }),
+      button(action, "yes", { class: danger ? "danger" : "primary", "data-testid": "confirm" }),
+    ),
+  );
+  return (await openDialog(form, { label: heading })) === "yes";
+}
+
+/** One text field; resolves with its value, or "" when the person closes the dialog. */
+export async function askText({ heading, text, label, action, value = "", multiline = false, testid, placeholder }) {
+  const field = el(multiline ? "textarea" : "input", {
+    id: "ask-text",
+    class: "field",
+    rows: multiline ? 7 : null,
+    maxlength: multiline ? null : 60,
+    placeholder,
+    required: true,
+    autofocus: true,
+    autocomplete: "off",
+    "data-testid": testid,
+  });
+  field.value = value;
+  const form = el(
+    "form",
+    { method: "dialog" },
+    el("h2", { text: heading }),
+    text && el("p", { text }),
+    el("label", { for: "ask-text", class: "field-label", text: label }),
+    field,
+    actions(
+      el("button", { type: "button", class: "button", text: "Cancel", on: { click: () => form.closest("dialog").close("") } }),
+      button(action, "yes", { class: "primary" }),
+    ),
+  );
+  return (await openDialog(form, { label: heading })) === "yes" ? field.value.trim() : "";
+}
+
+/** A failure that the person can repeat: what they did is kept until it works. */
+export function showBanner(sentence, retry) {
+  const banner = find("#banner");
+  banner.replaceChildren(
+    el("span", { text: sentence }),
+    el(
+      "span",
+      { class: "banner-actions" },
+      retry && el("button", {
+        type: "button",
+        class: "button small",
+        text: "Try again",
+        on: {
+          click: () => {
+            hideBanner();
+            retry();
+          },
+        },
+      }),
+      el("button", { type: "button", class: "icon-button", "aria-label": "Close", on: { click: hideBanner } }, icon("close")),
+    ),
+  );
+  banner.hidden = false;
+}
+
+export function hideBanner() {
+  find("#banner").hidden = true;
+}
+
+/**
+ * Runs a request. Success gives { value }; a failure gives null and a banner whose button calls
+ * `retry`, which repeats the whole action, so that nothing the person did is lost.
+ */
+export async function attempt(task, { retry, onStale } = {}) {
+  try {
+    const value = await task();
+    hideBanner();
+    return { value };
+  } catch (failure) {
+    if (failure.status === undefined) throw failure;
+    if (failure.status === 409 && onStale) {
+      await onStale();
+      return null;
+    }
+    // Repeating cannot help when the server has understood the request and refused it.
+    const refused = [401, 403, 404, 422].includes(failure.status);
+    showBanner(failure.message, refused ? null : retry);
+    return null;
+  }
+}

@@ -1,0 +1,63 @@
+// Dragging with pointer events: the same code serves mouse, pen and touch.
+
+const THRESHOLD = 5;
+
+/**
+ * Makes `handle` draggable. A copy of it follows the pointer; onMove and onDrop get the point in
+ * the window. A press that does not move stays a click.
+ */
+export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
+  handle.addEventListener("pointerdown", (down) => {
+    if (down.button !== 0) return;
+    down.stopPropagation(); // Or the card underneath would take it for a long press.
+    const box = handle.getBoundingClientRect();
+    let ghost = null;
+
+    const begin = () => {
+      ghost = handle.cloneNode(true);
+      for (const node of [ghost, ...ghost.querySelectorAll("[data-testid]")]) delete node.dataset.testid;
+      ghost.classList.add("drag-ghost");
+      ghost.setAttribute("aria-hidden", "true");
+      Object.assign(ghost.style, { width: `${box.width}px`, height: `${box.height}px`, left: `${box.left}px`, top: `${box.top}px` });
+      document.body.append(ghost);
+      document.documentElement.classList.add("dragging");
+      handle.setPointerCapture(down.pointerId);
+      onStart?.();
+    };
+    const move = (event) => {
+      const dx = event.clientX - down.clientX;
+      const dy = event.clientY - down.clientY;
+      if (!ghost && Math.hypot(dx, dy) < THRESHOLD) return;
+      if (!ghost) begin();
+      ghost.style.transform = `translate(${dx}px, ${dy}px)`;
+      onMove?.({ x: event.clientX, y: event.clientY });
+    };
+    const finish = (event) => {
+      removeEventListener("pointermove", move);
+      removeEventListener("pointerup", finish);
+      removeEventListener("pointercancel", finish);
+      removeEventListener("keydown", escape, true);
+      if (!ghost) return;
+      ghost.remove();
+      document.documentElement.classList.remove("dragging");
+      // The click that follows a drag is not meant as a click.
+      const swallow = (click) => {
+        click.stopPropagation();
+        click.preventDefault();
+      };
+      addEventListener("click", swallow, { capture: true, once: true });
+      setTimeout(() => removeEventListener("click", swallow, true));
+      onEnd?.();
+      if (event.type === "pointerup") onDrop({ x: event.clientX, y: event.clientY });
+    };
+    const escape = (event) => {
+      if (event.key !== "Escape" || !ghost) return;
+      event.stopPropagation();
+      finish(event);
+    };
+    addEventListener("pointermove", move);
+    addEventListener("pointerup", finish);
+    addEventListener("pointercancel", finish);
+    addEventListener("keydown", escape, true);
+  });
+}

@@ -1,0 +1,75 @@
+// The home page: all runs as pictures.
+
+import { get, post, remove, runPath } from "./api.js";
+import { attempt, confirmDialog } from "./dialogs.js";
+import { announce, drawIcons, el, find, icon } from "./dom.js";
+import { exhibitView, kindOf } from "./media.js";
+
+const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+
+function ago(unixSeconds) {
+  const passed = Date.now() / 1000 - unixSeconds;
+  const unit = UNITS.find(([, length]) => passed >= length);
+  if (!unit) return "just now";
+  return new Intl.RelativeTimeFormat("en", { numeric: "auto" }).format(-Math.floor(passed / unit[1]), unit[0]);
+}
+
+const roundsIn = (count) => (count === 1 ? "1 round" : `${count} rounds`);
+
+function card(run) {
+  const title = run.title || "Untitled";
+  const picture = el("div", { class: "run-picture" }, el("div", { class: "skeleton", "aria-hidden": "true" }));
+  if (run.best && kindOf(run.media_type) === "audio") {
+    picture.classList.add("unstarted");
+    picture.append(icon("play"));
+  } else if (run.best) {
+    picture.append(exhibitView({ url: run.best, media_type: run.media_type }, { alt: "", onReady: () => picture.classList.add("ready") }));
+  } else {
+    picture.classList.add("unstarted");
+    picture.append(el("span", { class: "podium small blank", "aria-hidden": "true" }, Array.from({ length: 6 }, () => el("i"))));
+  }
+  const action = (label, drawing, act, testid) =>
+    el("button", { type: "button", class: "icon-button", title: label, "aria-label": `${label}: ${title}`, "data-testid": testid, on: { click: act } }, icon(drawing));
+  return el("li", { class: "run-card", data: { run: run.id, testid: "run" } },
+    el("a", { class: "run-link", href: `/runs/${encodeURIComponent(run.id)}`, "aria-label": `Continue: ${title}` }, picture),
+    el("div", { class: "run-text" },
+      el("h2", { text: title }),
+      el("p", { class: "muted", text: `${roundsIn(run.rounds)} · ${ago(run.created_at)}` })),
+    el("div", { class: "run-actions" },
+      run.best && el("a", { class: "icon-button", href: `/runs/${encodeURIComponent(run.id)}/result`, title: "Result", "aria-label": `Result: ${title}` }, icon("compare")),
+      action("Duplicate", "copy", () => duplicate(run)),
+      action("Delete", "trash", () => discard(run), "delete")));
+}
+
+async function duplicate(run) {
+  const done = await attempt(() => post(runPath(run.id, "/branch"), { title: `${run.title || "Untitled"} (copy)` }), { retry: () => duplicate(run) });
+  if (!done) return;
+  announce("Duplicated");
+  show();
+}
+
+async function discard(run) {
+  const sure = await confirmDialog({
+    heading: `Delete “${run.title || "Untitled"}”?`, text: "Its pictures and answers will be gone.", action: "Delete", danger: true,
+  });
+  if (!sure) return;
+  const erase = () => attempt(() => remove(runPath(run.id)), { retry: async () => (await erase()) && show() });
+  if (await erase()) {
+    announce("Deleted");
+    show();
+  }
+}
+
+async function show() {
+  const done = await attempt(() => get("/api/runs"), { retry: show });
+  if (!done) return;
+  const runs = [...done.value].sort((a, b) => b.created_at - a.created_at);
+  document.body.classList.toggle("no-runs", runs.length === 0);
+  find("#welcome").hidden = runs.length > 0;
+  find("#collection").hidden = runs.length === 0;
+  const list = find("#runs");
+  list.replaceChildren(list.firstElementChild, ...runs.map(card));
+}
+
+drawIcons();
+show();

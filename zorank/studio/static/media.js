@@ -1,0 +1,144 @@
+// Shows one exhibit of any media type. Pictures load through a short queue: a browser allows six
+// connections per host, and answers must not wait behind pictures that are still being rendered.
+
+import { el, icon } from "./dom.js";
+
+const CONNECTIONS_FOR_PICTURES = 4;
+const RETRY_AFTER = [800, 2500];
+
+let loading = 0;
+const queue = [];
+
+function loadNext() {
+  while (loading < CONNECTIONS_FOR_PICTURES && queue.length) {
+    loading += 1;
+    queue.shift()(() => {
+      loading -= 1;
+      loadNext();
+    });
+  }
+}
+
+export const kindOf = (mediaType = "image/") => mediaType.split("/")[0];
+
+const withRetry = (url, number) => (number ? `${url}${url.includes("?") ? "&" : "?"}retry=${number}` : url);
+
+function loadPicture(picture, url, { onReady, onFail }) {
+  let tries = 0;
+  const start = () =>
+    queue.push((release) => {
+      // A round that was left behind must not hold up the pictures of the new one.
+      if (!picture.isConnected) return release();
+      picture.onload = () => {
+        release();
+        onReady?.(picture);
+      };
+      picture.onerror = () => {
+        release();
+        tries += 1;
+        if (tries > RETRY_AFTER.length) return onFail?.(again);
+        setTimeout(again, RETRY_AFTER[tries - 1]);
+      };
+      picture.src = withRetry(url, tries);
+    });
+  const again = () => {
+    start();
+    loadNext();
+  };
+  // One task later, because the caller has yet to put the element into the page.
+  setTimeout(again);
+}
+
+/** An element that shows the exhibit; onReady gets it once there is something to see. */
+export function exhibitView({ url, media_type: mediaType }, { alt, onReady, onFail, eager = false } = {}) {
+  const kind = kindOf(mediaType);
+  if (kind === "image") {
+    const picture = el("img", { class: "media", alt, draggable: "false", decoding: "async" });
+    if (eager) {
+      picture.onload = () => onReady?.(picture);
+      picture.src = url;
+    } else {
+      loadPicture(picture, url, { onReady, onFail });
+    }
+    return picture;
+  }
+  if (kind === "video") {
+    const video = el("video", { class: "media", src: url, playsinline: true, loop: true, preload: "auto", "aria-label": alt });
+    video.muted = true;
+    video.addEventListener("loadeddata", () => onReady?.(video), { once: true });
+    video.addEventListener("error", () => onFail?.(() => video.load()));
+    return video;
+  }
+  if (kind === "audio") return audioView(url, alt, onReady);
+  const frame = el("iframe", { class: "media", src: url, sandbox: "", title: alt, tabindex: "-1" });
+  frame.addEventListener("load", () => onReady?.(frame), { once: true });
+  return frame;
+}
+
+function audioView(url, label, onReady) {
+  const sound = el("audio", { src: url, preload: "auto", loop: true });
+  const face = el("span", { class: "play-face" }, icon("play"));
+  const play = el("button", { type: "button", class: "play", "aria-label": `Play ${label}`, tabindex: "-1" }, face);
+  const bars = el("div", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 9 }, () => el("i")));
+  const view = el("div", { class: "media audio" }, bars, play, sound);
+  play.addEventListener("click", (event) => {
+    event.stopPropagation();
+    toggleSound(view);
+  });
+  for (const name of ["play", "pause"]) {
+    sound.addEventListener(name, () => {
+      view.classList.toggle("playing", !sound.paused);
+      face.replaceChildren(icon(sound.paused ? "play" : "pause"));
+      play.setAttribute("aria-label", `${sound.paused ? "Play" : "Stop"} ${label}`);
+    });
+  }
+  sound.addEventListener("loadeddata", () => onReady?.(view), { once: true });
+  return view;
+}
+
+/** Only one sound at a time. */
+export function toggleSound(view) {
+  const sound = view.querySelector("audio");
+  for (const other of document.querySelectorAll("audio")) if (other !== sound) other.pause();
+  if (sound.paused) {
+    sound.currentTime = 0;
+    sound.play();
+  } else {
+    sound.pause();
+  }
+}
+
+export function silence() {
+  for (const sound of document.querySelectorAll("audio")) sound.pause();
+}
+
+/** Plays all videos of a round in step, and gives the controls for them. */
+export function videosInStep(videos) {
+  const ALLOWED_DRIFT = 0.08;
+  let rate = 1;
+  const replay = () =>
+    videos.forEach((video) => {
+      video.currentTime = 0;
+      video.playbackRate = rate;
+      video.play().catch(() => {});
+    });
+  const ready = (video) =>
+    video.readyState >= 3 || new Promise((resolve) => video.addEventListener("canplay", resolve, { once: true }));
+  Promise.all(videos.map(ready)).then(replay);
+  const timer = setInterval(() => {
+    const [leader, ...others] = videos;
+    if (!leader?.isConnected) return clearInterval(timer);
+    for (const video of others) {
+      const apart = Math.abs(video.currentTime - leader.currentTime);
+      if (apart > ALLOWED_DRIFT && apart < leader.duration - ALLOWED_DRIFT) video.currentTime = leader.currentTime;
+    }
+  }, 500);
+  const slow = el("button", { type: "button", class: "button small quiet", "aria-pressed": "false" }, icon("slow"), "Slow");
+  slow.addEventListener("click", () => {
+    rate = rate === 1 ? 0.35 : 1;
+    slow.setAttribute("aria-pressed", String(rate !== 1));
+    for (const video of videos) video.playbackRate = rate;
+  });
+  const again = el("button", { type: "button", class: "button small quiet", on: { click: replay } }, icon("replay"), "Replay");
+  return [slow, again];
+}

@@ -1,0 +1,3 @@
+import { drawIcons } from "./dom.js";
+
+drawIcons();

@@ -1,0 +1,85 @@
+// Small SVG charts without axes: the shape tells, one number says where it is now.
+
+import { el, svg } from "./dom.js";
+
+const WIDTH = 240;
+const HEIGHT = 44;
+const INSET = 5;
+
+function points(values) {
+  const known = values.filter((value) => value != null);
+  const low = Math.min(...known);
+  const span = Math.max(...known) - low || 1;
+  const step = (WIDTH - 2 * INSET) / Math.max(values.length - 1, 1);
+  return values
+    .map((value, index) =>
+      value == null ? null : [INSET + index * step, HEIGHT - INSET - ((value - low) / span) * (HEIGHT - 2 * INSET)],
+    )
+    .filter(Boolean);
+}
+
+const path = (dots) => dots.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+
+function line(values, label) {
+  const dots = points(values);
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot-line", role: "img", "aria-label": label, preserveAspectRatio: "none" });
+  const [lastX] = dots.at(-1);
+  drawing.append(
+    svg("path", { d: `${path(dots)}L${lastX} ${HEIGHT}L${dots[0][0]} ${HEIGHT}Z`, class: "plot-area" }),
+    svg("path", { d: path(dots), class: "plot-stroke", "vector-effect": "non-scaling-stroke" }),
+  );
+  return drawing;
+}
+
+/** One mark per round: tall where the best changed. */
+function steps(moved, label) {
+  const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} 22`, class: "plot-steps", role: "img", "aria-label": label, preserveAspectRatio: "none" });
+  const pitch = WIDTH / Math.max(moved.length, 12);
+  moved.forEach((yes, index) => {
+    const height = yes ? 18 : 5;
+    drawing.append(svg("rect", {
+      x: index * pitch, y: 20 - height, width: Math.max(pitch - 3, 1.5), height, rx: 1.5, class: yes ? "moved" : "stayed",
+    }));
+  });
+  return drawing;
+}
+
+const plot = (label, value, drawing) =>
+  el("figure", { class: "plot" }, el("figcaption", {}, el("span", { text: label }), el("b", { text: value })), drawing);
+
+const seconds = (value) => (value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : `${Math.round(value / 60)} min`);
+const percent = (value) => `${Math.round(100 * value)} %`;
+
+function linePlot(rows, field, label, format) {
+  const values = rows.map((row) => row[field]);
+  const last = values.findLast((value) => value != null);
+  if (values.filter((value) => value != null).length < 2) return null;
+  return plot(label, format(last), line(values, `${label}: ${values.filter((value) => value != null).map(format).join(", ")}`));
+}
+
+/** All charts that the history has data for. */
+export function historyPlots(rows, { several = false, brief = false } = {}) {
+  const ranked = rows.filter((row) => row.question !== "start");
+  if (!ranked.length) return [];
+  const accepted = ranked.filter((row) => row.moved).length;
+  const label = `The best changed in ${accepted} of ${ranked.length} rounds`;
+  return [
+    plot("Steps accepted", `${accepted} of ${ranked.length}`, steps(ranked.map((row) => row.moved), label)),
+    linePlot(ranked, "radius", "Spread", (value) => value.toPrecision(2)),
+    !brief && linePlot(ranked, "distance", "Distance from the start", (value) => value.toPrecision(2)),
+    linePlot(ranked, "seconds", "Time per answer", seconds),
+    several && linePlot(ranked, "agreement", "Agreement", percent),
+  ].filter(Boolean);
+}
+
+export function ratersTable(raters) {
+  const share = (value) => (value == null ? "–" : percent(value));
+  return el(
+    "table",
+    { class: "table" },
+    el("thead", {}, el("tr", {}, ["Name", "Answers", "Agreement", "Weight"].map((text) => el("th", { scope: "col", text })))),
+    el("tbody", {}, raters.map((rater) =>
+      el("tr", {}, el("th", { scope: "row", text: rater.name }), el("td", { text: rater.answers }),
+        el("td", { text: share(rater.agreement) }), el("td", { text: rater.weight?.toPrecision(2) ?? "–" })))),
+  );
+}

@@ -1,0 +1,142 @@
+// The result page: where it began against where it is, every step between, and what to take away.
+
+import { get, post, runPath } from "./api.js";
+import { attempt } from "./dialogs.js";
+import { announce, drawIcons, find } from "./dom.js";
+import { roundName, showJourney } from "./journey.js";
+import { kindOf } from "./media.js";
+import { historyPlots, ratersTable } from "./plots.js";
+import { comparison } from "./slider.js";
+
+const { run: runId, role } = document.body.dataset;
+const STEP_MILLISECONDS = 700;
+const FULL_SIZE = 1024;
+
+let run = null;
+let rows = [];
+let stops = [];
+let looked = null;
+let stage = null;
+let playing = 0;
+
+const large = (url) => (kindOf(run.media_type) === "image" ? `${url}${url.includes("?") ? "&" : "?"}size=${FULL_SIZE}` : url);
+const exhibit = (url) => ({ url, media_type: run.media_type });
+
+function showStage() {
+  if (!run.best) {
+    find("#nothing-yet").hidden = false;
+    find("#result-body").hidden = true;
+    return;
+  }
+  stage = comparison({ before: exhibit(large(run.start ?? run.best)), after: exhibit(large(run.best)) });
+  find("#stage").replaceChildren(stage.view);
+}
+
+function look(row) {
+  looked = row;
+  const isLast = row === stops.at(-1);
+  const name = isLast ? "Best" : roundName(row);
+  stage.setAfter(exhibit(isLast ? large(run.best) : row.best), name);
+  drawJourney();
+  find("#looking-at").textContent = isLast ? "The best so far" : `The best after ${roundName(row).toLowerCase()}`;
+  find("#branch").hidden = role !== "owner";
+}
+
+function drawJourney() {
+  const held = find("#journey").contains(document.activeElement);
+  stops = showJourney(find("#journey"), rows, { mediaType: run.media_type, selected: looked, onLook: (row) => { stop(); look(row); } });
+  if (held) find("#journey [aria-current]")?.focus({ preventScroll: true });
+}
+
+async function branch() {
+  const { round } = looked;
+  const title = `${run.title || "Untitled"}, from ${roundName(looked).toLowerCase()}`;
+  const done = await attempt(() => post(runPath(runId, "/branch"), { round, title }), { retry: branch });
+  if (done) location.assign(`/runs/${encodeURIComponent(done.value.id)}`);
+}
+
+function stop() {
+  clearInterval(playing);
+  playing = 0;
+  find("#play .button-text").textContent = "Play the journey";
+}
+
+/** Shows every best in turn, at the same place on the screen. */
+function play() {
+  if (playing) return stop();
+  const range = find("#stage input");
+  if (range) {
+    range.value = 0;
+    range.dispatchEvent(new Event("input"));
+  }
+  let index = 0;
+  const step = () => {
+    look(stops[index]);
+    index += 1;
+    if (index === stops.length) stop();
+  };
+  find("#play .button-text").textContent = "Stop";
+  playing = setInterval(step, STEP_MILLISECONDS);
+  announce("Playing the journey");
+  return step();
+}
+
+function showPlots({ raters }) {
+  const several = raters.length > 1;
+  const plots = historyPlots(rows, { several });
+  find("#going-section").hidden = plots.length === 0;
+  find("#plots").replaceChildren(...plots);
+  if (several) find("#raters").replaceChildren(ratersTable(raters));
+}
+
+function showSummary() {
+  const ranked = rows.filter((row) => row.question !== "start");
+  const minutes = Math.round(rows.reduce((sum, row) => sum + (row.seconds ?? 0), 0) / 60);
+  const parts = [
+    ranked.length === 1 ? "1 round" : `${ranked.length} rounds`,
+    minutes > 0 && (minutes === 1 ? "1 minute" : `${minutes} minutes`),
+    stops.length > 1 && (stops.length === 2 ? "one step forward" : `${stops.length - 1} steps forward`),
+  ];
+  find("#summary").textContent = parts.filter(Boolean).join(" · ");
+}
+
+function linkDownloads() {
+  const extension = run.media_type?.split("/")[1]?.replace("jpeg", "jpg").replace("plain", "txt") ?? "bin";
+  const links = {
+    "#download-best": [large(runPath(runId, "/best")), `best.${extension}`],
+    "#download-vector": [runPath(runId, "/vector"), "vector.json"],
+    "#download-recipe": [runPath(runId, "/export"), "recipe.json"],
+    "#download-journey": [runPath(runId, "/journey"), "journey.webp"],
+  };
+  for (const [selector, [href, name]] of Object.entries(links)) {
+    const link = find(selector);
+    if (!link) continue;
+    link.href = href;
+    link.setAttribute("download", `zorank-${runId}-${name}`);
+  }
+  if (kindOf(run.media_type) !== "image") find("#download-journey")?.remove();
+}
+
+async function start() {
+  const done = await attempt(() => get(runPath(runId)), { retry: start });
+  if (!done) return;
+  run = done.value;
+  find("#heading").textContent = run.title || "Untitled";
+  document.title = `${run.title || "Untitled"} · zorank studio`;
+  showStage();
+  if (!stage) return;
+  linkDownloads();
+  const history = await attempt(() => get(runPath(runId, "/history")), { retry: start });
+  if (!history) return;
+  rows = history.value.rows;
+  drawJourney();
+  find("#journey-section").hidden = stops.length < 2;
+  if (stops.length) look(stops.at(-1));
+  showPlots(history.value);
+  showSummary();
+  find("#branch").addEventListener("click", branch);
+  find("#play").addEventListener("click", play);
+}
+
+drawIcons();
+start();

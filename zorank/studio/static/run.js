@@ -1,0 +1,234 @@
+// The ranking page: holds the state, and joins the grid, the tray, the keys and the server.
+
+import { get, post, runPath } from "./api.js";
+import { createGrid } from "./cards.js";
+import { askText, attempt, hideBanner } from "./dialogs.js";
+import { announce, debounce, drawIcons, find } from "./dom.js";
+import { createEnlarged } from "./enlarge.js";
+import { listen } from "./events.js";
+import { bindKeys } from "./keys.js";
+import { neighbour } from "./layout.js";
+import { toggleSound } from "./media.js";
+import { createOwnerTools } from "./owner.js";
+import * as model from "./ranking.js";
+import { showChrome, showHelp, showProgress, showWaiting } from "./runview.js";
+import { createSidebar } from "./sidebar.js";
+import * as stash from "./stash.js";
+import { createTray } from "./tray.js";
+
+const { run: runId, role } = document.body.dataset;
+const path = (rest) => runPath(runId, rest);
+let run = null;
+let round = null;
+let ranking = model.EMPTY;
+let past = [];
+let active = 0;
+let busy = false;
+
+const single = () => round?.question !== "rank";
+const rankable = () => round && !busy && !waiting();
+const waiting = () => round.you_answered && round.waiting_for > 0;
+const isOwner = role === "owner";
+
+const enlarged = createEnlarged(find("#enlarged"), {
+  round: () => round, ranking: () => ranking, single,
+  pick: (position) => pick(position, {}, { goOn: false }), worst: toggleWorst,
+  moved: (position) => { active = position; },
+});
+const grid = createGrid(find("#grid"), find("#grid-frame"), find("#media-controls"), {
+  pick, worst: toggleWorst, enlarge: look, endPeek: enlarged.close,
+  active: (position) => { active = position; },
+  handOver: (from, to) => change(single() ? model.pickOnly(ranking, to) : model.handOver(ranking, from, to)),
+  takeBack: (position) => change(model.takeBack(ranking, position)),
+});
+const showTray = createTray(find("#tray"), {
+  look, toggleTie,
+  takeBack: (position) => change(model.takeBack(ranking, position)),
+  shift: (position, step) => change(model.shift(ranking, position, step)),
+  moveToPlace: (position, place) => change(model.moveToPlace(ranking, position, place)),
+});
+let sidebar = null;
+let owner = null;
+
+const sendDraft = debounce(250, (index) => {
+  if (round?.index === index && !busy) post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => {});
+});
+
+function change(next, { remember = true, words } = {}) {
+  if (!rankable() || model.sameRanking(next, ranking)) return;
+  if (remember) past.push(ranking);
+  ranking = next;
+  refresh();
+  stash.keepSelection(runId, round.index, model.answerOf(ranking));
+  sendDraft(round.index);
+  if (words) announce(words);
+}
+
+function refresh() {
+  grid.update(ranking, { single: single() });
+  showTray(ranking, round.exhibits, { single: single() });
+  showChrome(round, { role, ready: !model.isEmpty(ranking), tieNext: ranking.tieNext, waiting: waiting() });
+  if (enlarged.isOpen()) enlarged.refresh();
+}
+
+function pick(position, { tie = false } = {}, { goOn = true } = {}) {
+  if (!rankable() || position >= round.exhibits.length) return;
+  active = position;
+  if (single() && model.placeOf(ranking, position)) return goOn ? submit() : change(model.EMPTY);
+  const next = single() ? model.pickOnly(ranking, position) : model.pick(ranking, position, { tie });
+  change(next, { words: `Picture ${position + 1}: ${single() ? "chosen" : model.describe(next, position)}` });
+}
+
+function toggleWorst(position = active) {
+  if (!rankable() || single()) return;
+  const next = model.toggleWorst(ranking, position);
+  change(next, { words: `Picture ${position + 1}: ${model.describe(next, position)}` });
+}
+
+function toggleTie() {
+  if (!single()) change(model.toggleTieNext(ranking), { words: "The next pick ties with the last" });
+}
+
+function look(position = active) {
+  if (!round?.exhibits[position]) return;
+  active = position;
+  enlarged.open(position);
+}
+
+function submit(answer = model.answerOf(ranking)) {
+  const nothing = !answer.order.length && !answer.worst.length;
+  if (nothing) return announce("Pick at least one, or say that they look the same");
+  return send(answer);
+}
+
+async function send(answer) {
+  if (!rankable()) return;
+  busy = true;
+  enlarged.close();
+  grid.leave();
+  const { index } = round;
+  const rater = isOwner ? stash.raterName() ?? "owner" : await askRaterName();
+  const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater }), {
+    retry: () => send(answer),
+    onStale: () => stash.dropSelection(runId, index),
+  });
+  busy = false;
+  grid.return();
+  // A stale answer shows no banner: the current round is loaded as if nothing had happened.
+  if (!done && !find("#banner").hidden) return;
+  stash.dropSelection(runId, index);
+  await load();
+}
+
+async function askRaterName() {
+  let name = stash.raterName();
+  while (!name) {
+    name = await askText({
+      heading: "Hello!", text: "What should we call you?", label: "Your name", action: "Start", testid: "rater-name",
+    });
+  }
+  stash.keepRaterName(name);
+  return name;
+}
+
+async function load() {
+  const done = await attempt(() => get(path("/round")), { retry: load });
+  if (!done) return;
+  const isNew = round?.index !== done.value.index || !round;
+  const hadFocus = find("#grid").contains(document.activeElement);
+  round = done.value;
+  if (isNew) {
+    past = [];
+    active = 0;
+    ranking = model.fromAnswer(stash.keptSelection(runId, round.index), round.exhibits.length);
+    enlarged.close();
+    grid.show(round);
+    if (hadFocus) find("#grid").focus({ preventScroll: true });
+    sidebar.showHistory();
+  }
+  sidebar.showBest(round);
+  owner?.show(round);
+  showWaiting(round, { isOwner });
+  refresh();
+  if (isNew) announce(`${find("#round-name").textContent}. ${find("#heading").textContent}`);
+}
+
+async function undo() {
+  if (!round || busy) return;
+  if (past.length) return change(past.pop(), { remember: false, words: "Taken back" });
+  if (!model.isEmpty(ranking)) return change(model.EMPTY, { words: "Cleared" });
+  if (!isOwner || round.index === 0) return;
+  busy = true;
+  const done = await attempt(() => post(path("/undo"), { rounds: 1 }), { retry: undo, onStale: load });
+  busy = false;
+  if (done) {
+    stash.dropSelection(runId, done.value.index);
+    await load();
+  }
+}
+
+const same = () => rankable() && send({ order: [], worst: [] });
+function noneBetter() {
+  const current = round?.exhibits.find((exhibit) => exhibit.current);
+  if (rankable() && round.question === "best" && current) send({ order: [[current.position]], worst: [] });
+}
+
+const actions = {
+  pick, undo, same, noneBetter,
+  others: () => round?.question === "start" && same(),
+  enter: () => {
+    const onCard = document.activeElement?.matches(".pick");
+    if (model.isEmpty(ranking) && onCard) pick(active);
+    else submit();
+  },
+  enlarge: () => look(), endPeek: enlarged.close,
+  worst: () => toggleWorst(), tie: toggleTie,
+  flip: () => { look(); enlarged.flip(); },
+  playSound: () => grid.view(active)?.matches(".audio") && toggleSound(grid.view(active)),
+  better: () => change(model.shift(ranking, active, -1)),
+  worse: () => change(model.shift(ranking, active, 1)),
+  compare: () => isOwner && sidebar.compare(),
+  help: showHelp,
+  clear: () => change(model.EMPTY, { words: "Cleared" }),
+  focus: (key) => {
+    const onCard = document.activeElement?.matches(".pick");
+    if (onCard) active = neighbour({ index: active, count: round.exhibits.length, columns: grid.columns(), key });
+    grid.focus(active);
+  },
+};
+
+function bindButtons() {
+  find("#next").addEventListener("click", () => submit());
+  find("#undo").addEventListener("click", undo);
+  find("#same").addEventListener("click", same);
+  find("#none-better").addEventListener("click", noneBetter);
+  find("#help-button").addEventListener("click", showHelp);
+}
+
+async function start() {
+  drawIcons();
+  const done = await attempt(() => get(path("")), { retry: start });
+  if (!done) return;
+  run = done.value;
+  sidebar = createSidebar({ run, role, enlarged });
+  if (isOwner) owner = createOwnerTools({ run, round: () => round, reload: load });
+  bindButtons();
+  bindKeys(actions);
+  if (!isOwner) await askRaterName();
+  await load();
+  listen(runId, {
+    round: ({ index }) => {
+      const inProgress = !model.isEmpty(ranking) && round.index === index;
+      if (!busy && !inProgress && index !== round.index) load();
+    },
+    ballots: (ballots) => {
+      Object.assign(round, ballots);
+      showWaiting(round, { isOwner });
+    },
+    exhibit: (progress) => showProgress(progress, round),
+    resumed: load,
+  });
+}
+
+hideBanner();
+start();

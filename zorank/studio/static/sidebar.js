@@ -1,0 +1,83 @@
+// The side of the ranking page: best so far, the journey, and how it is going.
+
+import { get, runPath } from "./api.js";
+import { openDialog } from "./dialogs.js";
+import { el, find, icon } from "./dom.js";
+import { roundName, showJourney } from "./journey.js";
+import { exhibitView } from "./media.js";
+import { historyPlots } from "./plots.js";
+import { comparison } from "./slider.js";
+
+export function createSidebar({ run, role, enlarged }) {
+  const bestButton = find("#best");
+  const since = find("#best-since");
+  let shownBest = "";
+  let best = null;
+
+  bestButton.addEventListener("click", () => best && enlarged.openAlone(best, "Best so far"));
+  find("#compare")?.addEventListener("click", compare);
+  drawer();
+
+  function showBest(round) {
+    best = round.best;
+    find("#best-section").hidden = !best;
+    if (!best) return;
+    since.textContent = best.since ? `since round ${best.since}` : "your start";
+    if (best.url === shownBest) return;
+    shownBest = best.url;
+    const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => view.classList.add("shown") });
+    bestButton.querySelector(".media")?.remove();
+    bestButton.prepend(view);
+  }
+
+  /** Decoration, so a failure to load the history is silent. */
+  async function showHistory() {
+    if (role !== "owner") return;
+    const history = await get(runPath(run.id, "/history")).catch(() => null);
+    if (!history) return;
+    const { rows, raters } = history;
+    const stops = showJourney(find("#journey"), rows, {
+      mediaType: run.media_type,
+      onLook: (row) => enlarged.openAlone({ url: row.best, media_type: run.media_type }, roundName(row), best),
+    });
+    find("#journey-section").hidden = stops.length < 2;
+    const plots = historyPlots(rows, { several: raters.length > 1, brief: true });
+    find("#going-section").hidden = plots.length === 0;
+    find("#plots").replaceChildren(...plots);
+  }
+
+  function compare() {
+    if (!best || !run.start) return;
+    const { view } = comparison({
+      before: { url: run.start, media_type: run.media_type }, after: best, afterLabel: "Best so far",
+    });
+    const close = el("button", { type: "button", class: "icon-button", "aria-label": "Close", on: { click: () => close.closest("dialog").close() } }, icon("close"));
+    openDialog([el("header", { class: "compare-head" }, el("h2", { text: "From the start to now" }), close), view], {
+      class: "compare-dialog", label: "Compare with the start",
+    });
+    view.querySelector("input")?.focus();
+  }
+
+  return { showBest, showHistory, compare };
+}
+
+/** Below 900 px the sidebar is a drawer over the page. */
+function drawer() {
+  const sidebar = find("#sidebar");
+  const toggles = document.querySelectorAll("[data-drawer]");
+  const set = (open) => {
+    document.body.classList.toggle("drawer-open", open);
+    for (const toggle of toggles) toggle.setAttribute("aria-expanded", String(open));
+    if (open) sidebar.focus();
+  };
+  for (const toggle of toggles) {
+    toggle.addEventListener("click", () => set(!document.body.classList.contains("drawer-open")));
+  }
+  find("#drawer-veil").addEventListener("click", () => set(false));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !document.body.classList.contains("drawer-open")) return;
+    event.stopImmediatePropagation();
+    set(false);
+    find("[data-drawer]").focus();
+  });
+}

@@ -1,0 +1,52 @@
+// Before and after in one frame. A native range input lies over it: keyboard, touch and screen
+// readers come with it.
+
+import { el } from "./dom.js";
+import { exhibitView, kindOf } from "./media.js";
+
+/** Gives { view, setAfter }; media that cannot be cut in two stand side by side. */
+export function comparison({ before, after, beforeLabel = "Start", afterLabel = "Best" }) {
+  const pictures = kindOf(before.media_type) === "image" && kindOf(after.media_type) === "image";
+  return pictures ? slider(before, after, beforeLabel, afterLabel) : sideBySide(before, after, beforeLabel, afterLabel);
+}
+
+function slider(before, after, beforeLabel, afterLabel) {
+  const first = el("img", { class: "before", src: before.url, alt: beforeLabel, draggable: "false" });
+  const second = el("img", { class: "after", src: after.url, alt: afterLabel, draggable: "false" });
+  const afterTag = el("span", { class: "slider-tag right", text: afterLabel, "aria-hidden": "true" });
+  const range = el("input", { type: "range", min: 0, max: 100, step: 1, value: 50, "aria-label": "How much of the start is shown" });
+  const view = el("div", { class: "slider", data: { testid: "slider" } },
+    second, first,
+    el("span", { class: "slider-line", "aria-hidden": "true" }),
+    el("span", { class: "slider-tag left", text: beforeLabel, "aria-hidden": "true" }), afterTag,
+    range);
+  const split = () => {
+    view.style.setProperty("--split", `${range.value}%`);
+    view.dataset.edge = range.value < 14 ? "left" : range.value > 86 ? "right" : "";
+    range.setAttribute("aria-valuetext", `${range.value} percent start`);
+  };
+  second.addEventListener("load", () => view.style.setProperty("--aspect", second.naturalWidth / second.naturalHeight));
+  range.addEventListener("input", split);
+  split();
+  return {
+    view,
+    setAfter(exhibit, label) {
+      second.src = exhibit.url;
+      second.alt = label;
+      afterTag.textContent = label;
+    },
+  };
+}
+
+function sideBySide(before, after, beforeLabel, afterLabel) {
+  const half = (exhibit, label) => el("figure", {}, exhibitView(exhibit, { alt: label, eager: true }), el("figcaption", { text: label }));
+  const second = half(after, afterLabel);
+  const view = el("div", { class: "side-by-side", data: { testid: "slider" } }, half(before, beforeLabel), second);
+  for (const video of view.querySelectorAll("video")) video.play().catch(() => {});
+  return {
+    view,
+    setAfter(exhibit, label) {
+      second.replaceChildren(exhibitView(exhibit, { alt: label, eager: true }), el("figcaption", { text: label }));
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// The ranking in a row, best first: shows the order at a glance and lets it be changed by dragging
+// or with the arrow keys.
+
+import { el } from "./dom.js";
+import { draggable } from "./drag.js";
+import { kindOf } from "./media.js";
+import { describe } from "./ranking.js";
+
+export function createTray(tray, handlers) {
+  const groupBoxes = () => [...tray.querySelectorAll(".tray-group")].map((group) => group.getBoundingClientRect());
+
+  /** The place under the pointer, or null when it is so far away that the picture is taken out. */
+  function placeAt({ x, y }) {
+    const box = tray.getBoundingClientRect();
+    if (y < box.top - 70 || y > box.bottom + 70) return null;
+    const index = groupBoxes().findIndex((group) => x < group.right);
+    return index === -1 ? groupBoxes().length : index + 1;
+  }
+
+  function mark(place) {
+    tray.querySelectorAll(".tray-group").forEach((group, index) => group.classList.toggle("drop-target", index + 1 === place));
+  }
+
+  function item(exhibit, ranking) {
+    const { position, url } = exhibit;
+    const label = `Picture ${position + 1}, ${describe(ranking, position)}. Arrow keys move it, Delete takes it out.`;
+    const thumb = kindOf(exhibit.media_type) === "image"
+      ? el("img", { src: url, alt: "", draggable: "false" })
+      : el("span", { class: "tray-number", text: position + 1 });
+    const button = el("button", { type: "button", class: "tray-item", "aria-label": label, data: { position } }, thumb);
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const takesOut = event.key === "Delete" || event.key === "Backspace";
+      if (!step && !takesOut) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (takesOut) handlers.takeBack(position);
+      else handlers.shift(position, step);
+      tray.querySelector(`[data-position="${position}"]`)?.focus();
+    });
+    button.addEventListener("click", () => handlers.look(position));
+    draggable(button, {
+      onStart: () => button.classList.add("drag-source"),
+      onMove: (point) => mark(placeAt(point)),
+      onEnd: () => {
+        button.classList.remove("drag-source");
+        mark(null);
+      },
+      onDrop: (point) => {
+        const place = placeAt(point);
+        if (place === null) handlers.takeBack(position);
+        else handlers.moveToPlace(position, place);
+      },
+    });
+    return button;
+  }
+
+  return function update(ranking, exhibits, { single }) {
+    const shown = !single && ranking.groups.length > 0;
+    tray.classList.toggle("filled", shown);
+    if (!shown) return tray.replaceChildren();
+    const groups = ranking.groups.map((group) =>
+      el("li", { class: `tray-group${group.length > 1 ? " tied" : ""}` }, group.map((position) => item(exhibits[position], ranking))),
+    );
+    const tie = el("button", {
+      type: "button", class: "tray-tie", "aria-pressed": String(ranking.tieNext),
+      title: "The next pick ties with the last (T)", on: { click: handlers.toggleTie },
+    }, "=", el("span", { class: "visually-hidden", text: " The next pick ties with the last" }));
+    tray.replaceChildren(el("ol", { class: "tray-list", "aria-label": "Your ranking, best first" }, groups), tie);
+  };
+}
