@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint types unit format docs bench clean
+.PHONY: help install studio browser test lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -14,11 +14,20 @@ help: ## Show this list.
 install: $(INSTALLED) ## A virtual environment with every extra and the tools of make test.
 
 $(INSTALLED): pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-test: lint types unit ## Everything that CI checks.
+studio: $(VENV)/.studio ## Rank pictures in the browser; everything it needs is installed first.
+	$(BIN)/zorank studio $(ARGS)
+
+# Only what the studio needs, so that the first picture is not far away.
+$(VENV)/.studio: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[studio]'
+	touch $@
+
+test: lint types browser unit ## Everything that CI checks.
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -27,6 +36,13 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
+
+# The system's Chromium, else Debian's package where that may be installed, else Playwright's own.
+browser: $(INSTALLED)
+	@command -v chromium chromium-browser google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	|| $(BIN)/playwright install --with-deps chromium
 
 unit: $(INSTALLED)
 	$(BIN)/pytest --numprocesses 2
@@ -40,6 +56,7 @@ docs: $(INSTALLED) ## Write the generated pages in docs/ again.
 
 bench: $(INSTALLED) ## Measure speed and memory against their bounds.
 	$(BIN)/python benchmarks/round_cost.py
+	$(BIN)/python benchmarks/landscape.py
 
 clean: ## Remove the virtual environment and caches.
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

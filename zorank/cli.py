@@ -24,6 +24,7 @@ from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
 from zorank.protocols import Store
 from zorank.run import Run
+from zorank.terminal import rank_in_terminal
 from zorank.types import Vector, as_vector
 
 app = typer.Typer(
@@ -62,7 +63,9 @@ def _root(
 
 @app.command()
 def minimize(
-    function: Annotated[str, typer.Argument(help="What to minimise, as module:function.")],
+    function: Annotated[
+        str | None, typer.Argument(help="What to minimise, as module:function.")
+    ] = None,
     dim: Annotated[int | None, typer.Option(help="Start at a draw of N(0, I) in R^dim.")] = None,
     x0: Annotated[
         Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
@@ -96,13 +99,26 @@ def minimize(
     ] = None,
     store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    human: Annotated[
+        bool,
+        typer.Option(
+            "--human",
+            help="You rank, by typing; a function then says what to show of a candidate.",
+        ),
+    ] = False,
+    rounds: Annotated[int, typer.Option(min=1, help="With --human: how many answers.")] = 20,
 ) -> None:
-    """Minimise a Python function from the ranks of its values alone.
+    """Minimise a Python function from the ranks of its values alone, or rank by typing.
 
     Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
     """
-    f = _load_function(function)
     start = _start(dim, x0, seed)
+    if human:
+        _rank_by_hand(function, start, method, seed, m, k, option or [], store, name, rounds)
+        return
+    if function is None:
+        raise InvalidInput("say what to minimise, as module:function, or rank yourself: --human")
+    f = _load_function(function)
     _check_outputs(save, plot)
     latest: list[Result] = []
 
@@ -134,6 +150,27 @@ def minimize(
     _report(result, save, plot, function)
     if store or name:
         out.print(Text(f"kept as {result.run.name}; the same command goes on with it"))
+
+
+def _rank_by_hand(
+    function: str | None,
+    start: Vector,
+    method: str,
+    seed: int,
+    m: int | None,
+    k: int | None,
+    option: list[str],
+    store: str | None,
+    name: str | None,
+    rounds: int,
+) -> None:
+    given = {key: value for key, value in (("m", m), ("k", k)) if value is not None}
+    chosen = "zo-ranksgd-memory" if method == "auto" else method
+    optimizer = optimizers.make(chosen, {**_options(option), **given})
+    run = Run(optimizer, start, seed, _open_store(store) if store or name else None, name)
+    describe = None if function is None else _load_function(function)
+    rank_in_terminal(run, rounds, describe, write=lambda line: out.print(Text(line)))
+    out.print(Text(f"best after {len(run.history)} answers: {run.best().tolist()}"))
 
 
 @app.command()
