@@ -19,15 +19,15 @@ from zorank.estimators import rank_gradient, rank_weights
 from zorank.minimize import Result, minimize
 from zorank.run import Run
 from zorank.slates import Slate
-from zorank.types import Ballot, Poll, Ranking, Round, Values
+from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import oracles, theory
+    from zorank import oracles, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
     """Modules that many programs never need are imported when they are first named."""
-    if name in ("oracles", "theory"):
+    if name in ("oracles", "renderers", "theory"):
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -36,6 +36,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Ballot",
+    "Exhibit",
     "InvalidInput",
     "MissingExtra",
     "Poll",
@@ -58,6 +59,7 @@ __all__ = [
     "protocols",
     "rank_gradient",
     "rank_weights",
+    "renderers",
     "stores",
     "theory",
 ]

@@ -233,6 +233,7 @@ class Run:
             "seed": record.seed,
             "version": record.version,
             "created_at": record.created_at,
+            "meta": dict(self._store.record(self.name).meta),
             "x0": record.x0.tolist(),
             "rounds": [
                 {**asdict(line), "answer": line.answer.to_json() if line.answer else None}

@@ -101,7 +101,8 @@ def _studio(request: Request) -> Studio:
 TheStudio = Annotated[Studio, Depends(_studio)]
 
 
-def _existing(run_id: RunId, studio: TheStudio) -> str:
+def _existing(run_id: RunId, studio: TheStudio, _: Member) -> str:
+    # Membership is checked first: who has no token must not learn which runs there are.
     try:
         if "renderer" in studio.meta(run_id):
             return run_id
@@ -353,7 +354,7 @@ async def show_best_after(
 
 
 @router.get("/runs/{run_id}/journey")
-def show_journey(run_id: Run, studio: TheStudio, _: Member) -> Response:
+def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     """The way from the start to the best, as an animated picture."""
     with studio.session(run_id) as session:
         stations = [milestone.best for milestone in session.milestones if milestone.moved]
@@ -398,7 +399,7 @@ async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterato
             if told.get(event) != data:
                 yield f"event: {event}\ndata: {json.dumps(data)}\n\n"
         told = news
-        await asyncio.sleep(0.4)
+        await asyncio.sleep(0.5)
 
 
 def _news(run_id: str, studio: Studio) -> dict[str, Any]:

@@ -18,6 +18,8 @@ const SENTENCES = {
 };
 
 function sentenceFor(status, detail) {
+  // What a server says about its own fault is for its log, not for the person.
+  if (status >= 500) return "Something went wrong in the studio. Nothing you did is lost.";
   if (typeof detail === "string" && detail) return detail;
   // FastAPI's own validation gives a list; its first message is the useful one.
   if (Array.isArray(detail) && detail[0]?.msg) return `${detail[0].msg}.`;

@@ -38,7 +38,7 @@ export async function confirmDialog({ heading, text, action, danger = false }) {
 }
 
 /** One text field; resolves with its value, or "" when the person closes the dialog. */
-export async function askText({ heading, text, label, action, value = "", multiline = false, testid, placeholder }) {
+export async function askText({ heading, text, label, action, value = "", multiline = false, testid, placeholder, optional = true }) {
   const field = el(multiline ? "textarea" : "input", {
     id: "ask-text",
     class: "field",
@@ -59,7 +59,7 @@ export async function askText({ heading, text, label, action, value = "", multil
     el("label", { for: "ask-text", class: "field-label", text: label }),
     field,
     actions(
-      el("button", { type: "button", class: "button", text: "Cancel", on: { click: () => form.closest("dialog").close("") } }),
+      optional && el("button", { type: "button", class: "button", text: "Cancel", on: { click: () => form.closest("dialog").close("") } }),
       button(action, "yes", { class: "primary" }),
     ),
   );
@@ -100,10 +100,9 @@ export function hideBanner() {
  * `retry`, which repeats the whole action, so that nothing the person did is lost.
  */
 export async function attempt(task, { retry, onStale } = {}) {
+  hideBanner();
   try {
-    const value = await task();
-    hideBanner();
-    return { value };
+    return { value: await task() };
   } catch (failure) {
     if (failure.status === undefined) throw failure;
     if (failure.status === 409 && onStale) {

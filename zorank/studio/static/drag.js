@@ -18,7 +18,7 @@ export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
       for (const node of [ghost, ...ghost.querySelectorAll("[data-testid]")]) delete node.dataset.testid;
       ghost.classList.add("drag-ghost");
       ghost.setAttribute("aria-hidden", "true");
-      Object.assign(ghost.style, { width: `${box.width}px`, height: `${box.height}px`, left: `${box.left}px`, top: `${box.top}px` });
+      Object.assign(ghost.style, { width: `${box.width}px`, height: `${box.height}px`, background: getComputedStyle(handle).backgroundColor, left: `${box.left}px`, top: `${box.top}px` });
       document.body.append(ghost);
       document.documentElement.classList.add("dragging");
       handle.setPointerCapture(down.pointerId);

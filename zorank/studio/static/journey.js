@@ -6,10 +6,11 @@ import { kindOf } from "./media.js";
 /** The rounds in which the best changed; the others would repeat the same picture. */
 export const milestones = (rows) => rows.filter((row, index) => row.best && (row.moved || index === 0));
 
-export const roundName = (row) => (row.round === 0 ? "Start" : `Round ${row.round}`);
+export const roundName = (row) => (row.question === "start" ? "Start" : `Round ${row.round}`);
 
 export function showJourney(list, rows, { mediaType, selected, onLook }) {
   const stops = milestones(rows);
+  const kept = list.scrollLeft;
   list.replaceChildren(...stops.map((row) => {
     const thumb = kindOf(mediaType) === "image"
       ? el("img", { src: row.best, alt: "", loading: "lazy", decoding: "async" })
@@ -20,8 +21,14 @@ export function showJourney(list, rows, { mediaType, selected, onLook }) {
       on: { click: () => onLook(row) },
     }, thumb, el("span", { class: "journey-name", text: roundName(row), "aria-hidden": "true" })));
   }));
-  // Not scrollIntoView, which would also scroll the page.
-  const now = list.querySelector("[aria-current]");
-  if (now) list.scrollLeft = now.offsetLeft + now.offsetWidth - list.clientWidth + 4;
+  list.scrollLeft = kept;
+  // Not scrollIntoView, which would also scroll the page; and only once the strip is on the page.
+  requestAnimationFrame(() => {
+    const now = list.querySelector("[aria-current]");
+    if (!now) return;
+    const hiddenLeft = now.offsetLeft - list.scrollLeft < 0;
+    const hiddenRight = now.offsetLeft + now.offsetWidth - list.scrollLeft > list.clientWidth;
+    if (hiddenLeft || hiddenRight) list.scrollLeft = now.offsetLeft + now.offsetWidth - list.clientWidth + 6;
+  });
   return stops;
 }

@@ -43,12 +43,22 @@ function rendererCard(renderer, index) {
     el("span", { class: "renderer-text" }, el("strong", { text: renderer.title }), el("span", { text: renderer.description })));
 }
 
+const choicesOf = (option) => option.choices?.length ? option.choices : [true, false];
+
+function valueOf(input) {
+  if (input.dataset.type === "number") return Number(input.value);
+  if (input.dataset.type !== "choice") return input.value;
+  return choicesOf(chosen().options.find(({ name }) => name === input.name))[Number(input.value)];
+}
+
 function field(option) {
   const id = `option-${option.name}`;
   const common = { id, name: option.name, class: "field", data: { type: option.type } };
   let input;
   if (option.type === "choice") {
-    input = el("select", common, option.choices.map((choice) => el("option", { value: choice, text: choice, selected: choice === option.default })));
+    // The index is the value, so that numbers and booleans keep their type.
+    input = el("select", common, choicesOf(option).map((choice, index) =>
+      el("option", { value: index, text: choice === true ? "yes" : choice === false ? "no" : choice, selected: choice === option.default })));
   } else {
     input = el("input", { ...common, type: option.type === "number" ? "number" : "text", step: "any", autocomplete: "off" });
     input.value = option.default ?? "";
@@ -69,7 +79,7 @@ function showOptions() {
 function answers() {
   const options = {};
   for (const input of find("#options").querySelectorAll(".field")) {
-    if (input.value !== "") options[input.name] = input.dataset.type === "number" ? Number(input.value) : input.value;
+    if (input.value !== "") options[input.name] = valueOf(input);
   }
   const run = { renderer: chosen().name, m: Number(find("input[name=m]:checked").value), options };
   const title = find("#title").value.trim();

@@ -14,8 +14,11 @@ export function createOwnerTools({ run, round, reload }) {
   titleField.title = "Rename";
   raters.value = run.raters_needed ?? 1;
 
-  titleField.addEventListener("change", () =>
-    attempt(() => patch(runPath(run.id), { title: titleField.value.trim() })));
+  titleField.addEventListener("change", async () => {
+    const title = titleField.value.trim();
+    if (title && (await attempt(() => patch(runPath(run.id), { title })))) run.title = title;
+    titleField.value = run.title ?? "";
+  });
   titleField.addEventListener("keydown", (event) => {
     if (event.key === "Enter" || event.key === "Escape") titleField.blur();
   });

@@ -53,7 +53,7 @@ const percent = (value) => `${Math.round(100 * value)} %`;
 function linePlot(rows, field, label, format) {
   const values = rows.map((row) => row[field]);
   const last = values.findLast((value) => value != null);
-  if (values.filter((value) => value != null).length < 2) return null;
+  if (values.filter((value) => value != null).length < 3) return null;
   return plot(label, format(last), line(values, `${label}: ${values.filter((value) => value != null).map(format).join(", ")}`));
 }
 

@@ -2,7 +2,7 @@
 
 import { get, post, runPath } from "./api.js";
 import { createGrid } from "./cards.js";
-import { askText, attempt, hideBanner } from "./dialogs.js";
+import { attempt } from "./dialogs.js";
 import { announce, debounce, drawIcons, find } from "./dom.js";
 import { createEnlarged } from "./enlarge.js";
 import { listen } from "./events.js";
@@ -11,7 +11,8 @@ import { neighbour } from "./layout.js";
 import { toggleSound } from "./media.js";
 import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
-import { showChrome, showHelp, showProgress, showWaiting } from "./runview.js";
+import { askRaterName, OWNER } from "./rater.js";
+import { askForOne, showChrome, showHelp, showProgress, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
 import * as stash from "./stash.js";
 import { createTray } from "./tray.js";
@@ -95,21 +96,21 @@ function look(position = active) {
   enlarged.open(position);
 }
 
-function submit(answer = model.answerOf(ranking)) {
-  const nothing = !answer.order.length && !answer.worst.length;
-  if (nothing) return announce("Pick at least one, or say that they look the same");
-  return send(answer);
+function submit() {
+  if (model.isEmpty(ranking)) return round && askForOne();
+  // Try again sends what is selected then: the person may have changed it in the meantime.
+  return send(model.answerOf(ranking), submit);
 }
 
-async function send(answer) {
+async function send(answer, retry = () => send(answer)) {
   if (!rankable()) return;
   busy = true;
   enlarged.close();
   grid.leave();
   const { index } = round;
-  const rater = isOwner ? stash.raterName() ?? "owner" : await askRaterName();
+  const rater = isOwner ? OWNER : await askRaterName();
   const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater }), {
-    retry: () => send(answer),
+    retry,
     onStale: () => stash.dropSelection(runId, index),
   });
   busy = false;
@@ -120,19 +121,10 @@ async function send(answer) {
   await load();
 }
 
-async function askRaterName() {
-  let name = stash.raterName();
-  while (!name) {
-    name = await askText({
-      heading: "Hello!", text: "What should we call you?", label: "Your name", action: "Start", testid: "rater-name",
-    });
-  }
-  stash.keepRaterName(name);
-  return name;
-}
-
 async function load() {
-  const done = await attempt(() => get(path("/round")), { retry: load });
+  // Raters share one link, so only their name tells the server who asks.
+  const who = isOwner ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
+  const done = await attempt(() => get(path(`/round${who}`)), { retry: load });
   if (!done) return;
   const isNew = round?.index !== done.value.index || !round;
   const hadFocus = find("#grid").contains(document.activeElement);
@@ -230,5 +222,4 @@ async function start() {
   });
 }
 
-hideBanner();
 start();

@@ -1,7 +1,9 @@
 // Words and visibility on the ranking page that follow from the question being asked.
 
 import { openDialog } from "./dialogs.js";
-import { el, find } from "./dom.js";
+import { announce, el, find } from "./dom.js";
+
+const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 const QUESTIONS = {
   start: { heading: "Pick a picture to start from", hint: "the one you would like to build on", next: "Start here", same: "Show me others" },
@@ -13,7 +15,7 @@ export function showChrome(round, { role, ready, tieNext, waiting }) {
   const words = QUESTIONS[round.question];
   find("#heading").textContent = waiting ? "Thank you" : words.heading;
   find("#hint").textContent = waiting ? "" : tieNext ? "the next pick ties with the last" : words.hint;
-  find("#round-name").textContent = round.index === 0 ? "Start" : `Round ${round.index}`;
+  find("#round-name").textContent = round.question === "start" ? "Start" : `Round ${round.index}`;
   const next = find("#next");
   find(".button-text", next).textContent = words.next;
   next.disabled = !ready || waiting;
@@ -41,12 +43,18 @@ export function showWaiting(round, { isOwner }) {
   if (isOwner) find("#close-round").hidden = names.length === 0 || round.waiting_for === 0;
 }
 
+export function askForOne() {
+  const sentence = "pick at least one, or say that they look the same";
+  find("#hint").textContent = sentence;
+  announce(sentence);
+}
+
 /** Rendering ahead is announced quietly: nobody has to wait for it. */
 export function showProgress({ round: index, done, of }, round) {
   const status = find("#render-status");
   if (index < round.index) return;
   const ahead = index > round.index;
-  if (done >= of) status.textContent = ahead ? "next ones ready" : "";
+  if (done >= of) status.textContent = ahead ? `next ${NUMBERS[of] ?? of} ready` : "";
   else status.textContent = ahead ? "" : `drawing ${done + 1} of ${of}`;
 }
 

@@ -17,17 +17,19 @@ export function createSidebar({ run, role, enlarged }) {
   bestButton.addEventListener("click", () => best && enlarged.openAlone(best, "Best so far"));
   find("#compare")?.addEventListener("click", compare);
   drawer();
+  find(".share")?.addEventListener("toggle", (event) => event.target.open && event.target.scrollIntoView({ behavior: "smooth", block: "end" }));
 
   function showBest(round) {
     best = round.best;
     find("#best-section").hidden = !best;
+    find("#intro-section").hidden = Boolean(best);
+    find("#result-link").hidden = !best;
     if (!best) return;
     since.textContent = best.since ? `since round ${best.since}` : "your start";
     if (best.url === shownBest) return;
     shownBest = best.url;
     const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => view.classList.add("shown") });
-    bestButton.querySelector(".media")?.remove();
-    bestButton.prepend(view);
+    best.media_type.startsWith("audio/") ? bestButton.replaceChildren(icon("play"), since) : bestButton.replaceChildren(view, since);
   }
 
   /** Decoration, so a failure to load the history is silent. */

@@ -1,0 +1,188 @@
+"""A real browser, and the people who sit in front of it: what they see, click, press and tap."""
+
+import re
+import shutil
+from contextlib import contextmanager
+
+from playwright.sync_api import Error, expect, sync_playwright
+
+from tests.studio_server import TOKEN
+
+# Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
+PATIENCE = 60_000
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+DESKTOP = {"viewport": {"width": 1280, "height": 800}}
+PHONE = {
+    "viewport": {"width": 390, "height": 844},
+    "device_scale_factor": 2,
+    "has_touch": True,
+    "is_mobile": True,
+}
+HEADINGS = {"start": r"start from", "rank": r"[Rr]ank", "best": r"best\?"}
+# The words may change, but a 409 is the one refusal that a page answers quietly by itself.
+QUIET = r"status of 409"
+
+expect.set_options(timeout=PATIENCE)
+
+PICTURES_LOADED = """(index) => {
+  const cards = [...document.querySelectorAll("[data-testid=card]")];
+  const pictures = cards.map((card) => card.querySelector("img"));
+  return cards.length > 0 && pictures.every((picture) => picture?.complete
+    && picture.naturalWidth > 0 && picture.src.includes(`/rounds/${index}/`));
+}"""
+
+ALL_IMAGES_LOADED = """() => [...document.images].every((image) =>
+  !image.checkVisibility() || (image.complete && image.naturalWidth > 0))"""
+
+NOTHING_MOVES = """() => document.getAnimations().every((motion) =>
+  motion.playState !== "running" || motion.effect.getComputedTiming().endTime === Infinity)"""
+
+
+@contextmanager
+def launched():
+    """Chromium: the system's, else Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        try:
+            yield started
+        finally:
+            started.close()
+
+
+class Person:
+    """Somebody with a browser of their own, who notes whatever it complains about."""
+
+    def __init__(self, context, forgives=QUIET):
+        self.context = context
+        self.forgives = forgives
+        self._complaints = []
+        context.set_default_timeout(PATIENCE)
+
+    def open(self, server, path="/", token=TOKEN):
+        """A new tab; whoever has a token uses it once, as people do with the printed link."""
+        page = self.context.new_page()
+        page.on("console", lambda said: said.type == "error" and self._note(said.text))
+        page.on("pageerror", lambda error: self._note(str(error)))
+        page.goto(f"{server.url}{path}" + (f"?token={token}" if token else ""))
+        return Tab(page, server)
+
+    def _note(self, complaint):
+        self._complaints.append(complaint)
+
+    @property
+    def complaints(self):
+        return [said for said in self._complaints if not re.search(self.forgives, said)]
+
+
+class Tab:
+    """A page of the studio through the eyes and hands of a person."""
+
+    def __init__(self, page, server):
+        self.page = page
+        self.server = server
+
+    # What is seen.
+
+    def see(self, name):
+        """The visible elements of this name."""
+        return self.page.get_by_test_id(name).filter(visible=True)
+
+    def card(self, position):
+        return self.page.locator(f'[data-testid=card][data-position="{position}"]')
+
+    def badges(self):
+        """What each marked picture's badge says, by its position."""
+        cards = self.page.locator("[data-testid=card]:has([data-testid=badge])")
+        return {
+            int(card.get_attribute("data-position")): card.get_by_test_id("badge").inner_text()
+            for card in cards.all()
+        }
+
+    def expect_badges(self, **by_picture):
+        """Picture numbers as on screen, from 1: `p3="1"` is "picture 3 has place 1"."""
+        wanted = {int(name[1:]) - 1: place for name, place in by_picture.items()}
+        expect(self.page.get_by_test_id("badge")).to_have_count(len(wanted))
+        for position, place in wanted.items():
+            expect(self.card(position).get_by_test_id("badge")).to_have_text(place)
+
+    def expect_round(self, index, question):
+        """The round is on screen and every picture of it can be seen."""
+        self.page.wait_for_function(PICTURES_LOADED, arg=index)
+        expect(self.see("heading")).to_have_text(re.compile(HEADINGS[question]))
+
+    def pictures(self):
+        """The addresses of the pictures in their order on screen; each names what it shows."""
+        shown = "cards => cards.map(card => card.querySelector('img').getAttribute('src'))"
+        return self.page.get_by_test_id("card").evaluate_all(shown)
+
+    def expect_no_overflow(self):
+        wide, room = self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= room, f"{self.page.url} is {wide} pixels wide on a screen of {room}"
+
+    def settle(self):
+        """Wait until every picture is there and nothing moves any more."""
+        self.page.wait_for_function(ALL_IMAGES_LOADED)
+        self.page.wait_for_function(NOTHING_MOVES)
+
+    # What is done.
+
+    def click(self, *positions, **how):
+        for position in positions:
+            self.card(position).locator(".pick").click(**how)
+
+    def tap(self, *positions):
+        for position in positions:
+            self.card(position).locator(".pick").tap()
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, name, steps=40):
+        """Press Tab until the element of this name has the focus."""
+        focused = "document.activeElement?.dataset.testid"
+        for _ in range(steps):
+            self.press("Tab")
+            if self.page.evaluate(focused) == name:
+                return
+        raise AssertionError(f"{name} cannot be reached with {steps} presses of Tab")
+
+    def drag(self, handle, target, *, beyond=0):
+        """With the mouse, from the middle of one element to the middle of another."""
+        start, end = handle.bounding_box(), target.bounding_box()
+        mouse = self.page.mouse
+        mouse.move(start["x"] + start["width"] / 2, start["y"] + start["height"] / 2)
+        mouse.down()
+        x = end["x"] + end["width"] / 2 + beyond
+        mouse.move(x, end["y"] + end["height"] / 2, steps=8)
+        mouse.up()
+
+
+def new_run(server, *answers, size=96, **settings):
+    """A run of real landscapes, small to be quick, with its first rounds answered; its id."""
+    body = {"renderer": "landscape", "seed": 5, "options": {"size": size}, **settings}
+    with server.client() as client:
+        run_id = client.post("/api/runs", json=body).raise_for_status().json()["id"]
+        for index, order in enumerate(answers):
+            url = f"/api/runs/{run_id}/rounds/{index}/answer"
+            client.post(url, json={"order": order}).raise_for_status()
+    return run_id
+
+
+def log(server, run_id):
+    """The answered rounds as the exported recipe has them."""
+    with server.client() as client:
+        exported = client.get(f"/api/runs/{run_id}/export").raise_for_status().json()
+    return [line for line in exported["rounds"] if line["answer"] is not None]
+
+
+__all__ = ["DESKTOP", "PHONE", "Error", "Person", "Tab", "launched", "log", "new_run"]
