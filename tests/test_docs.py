@@ -48,6 +48,8 @@ def test_every_command_runs(tmp_path, monkeypatch):
         program, *arguments = shlex.split(command)
         if program == "make":  # this very test is run by make test
             assert arguments[0] in targets
+        elif arguments[0] == "studio":  # tests/test_studio_*.py start it
+            assert program == "zorank"
         else:
             assert program == "zorank"
             line = [sys.executable, "-m", "zorank", *arguments]
