@@ -124,6 +124,9 @@ def test_the_plan_recommends(zorank):
             ["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "no/x.png"],
             "not a folder",
         ),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "."], "written"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "x.zzz"], "no kind of"),
+        (["minimize", "broken:f", "--dim", "3"], "cannot be imported (SyntaxError"),
         (["runs", "show", "nothing"], "no run named 'nothing'"),
         (["runs", "list", "--store", "what://ever"], "cannot be opened"),
         (["runs", "list", "--store", "typo.db"], "there is no store at typo.db"),
@@ -138,6 +141,7 @@ def test_the_plan_recommends(zorank):
 def test_an_error_is_one_sentence_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "broken.py").write_text("def f(x:\n")
     monkeypatch.setattr(sys, "argv", ["zorank", *arguments])
     with pytest.raises(SystemExit) as exit:
         main()

@@ -41,6 +41,7 @@ def test_a_function_ranks_to_the_depth_that_is_asked_or_allowed():
         (lambda x: None, "must return a number, found None"),
         (lambda x: "3", "must return a number"),
         (lambda x: np.ones(2), "must return a number"),
+        (lambda x: [1, [2, 3]], "must return a number"),
     ],
 )
 def test_a_function_that_returns_no_finite_number_is_named(f, words):
@@ -111,6 +112,7 @@ def test_swaps_keep_the_depth_and_swap_as_often_as_they_should():
 def test_what_is_too_close_to_call_ties():
     judge = JustNoticeable(at, 0.5)
     assert judge.answer(line(0.0, 0.4, 0.2)) == Ranking.no_difference()
+    assert JustNoticeable(at, np.inf).answer(line(0.0, 9.0)) == Ranking.no_difference()
     assert judge.answer(line(0.0, 0.4, 1.0, 2.0)) == Ranking.of([[0, 1], 2, 3])
     assert judge.answer(line(0.0, 0.4, 1.0, question="best")) == Ranking.of([[0, 1]])
 

@@ -16,7 +16,7 @@ from zorank import (
     Values,
     optimizers,
 )
-from zorank.optimizers import ZORankSGD
+from zorank.optimizers import PickStart, ZORankSGD
 from zorank.stores import MemoryStore, open_store
 
 
@@ -67,7 +67,8 @@ def test_values_serve_a_rank_only_optimizer_as_their_order():
 
 
 @pytest.mark.parametrize(
-    "answer", [[0, 0], [10], [-1], "abc", Values((1.0, 2.0)), [0.5], {"order": [0]}, {0, 1}]
+    "answer",
+    [np.array(3), [0, 0], [10], [-1], "abc", Values((1.0, 2.0)), [0.5], {"order": [0]}, {0, 1}],
 )
 def test_a_bad_answer_changes_nothing(run, answer):
     before = np.asarray(run.ask())
@@ -125,6 +126,62 @@ def test_meta_changes_no_configuration():
     Run("zo-ranksgd", [1.0], store=store, name="a", meta={"title": "one"})
     again = Run("zo-ranksgd", [1.0], store=store, name="a", meta={"title": "two"})
     assert again.record.meta == {"title": "one"}
+
+
+def test_a_note_cannot_change_the_books(run):
+    run.ask()
+    run.tell([0], note={"points": "abc", "round": -1, "value": 3.0})
+    assert run.points == 10
+    assert run.history[0]["points"] == 10
+    assert run.history[0]["value"] == 3.0
+
+
+def test_what_is_shared_cannot_be_changed(run):
+    slate = run.ask()
+    for array in (slate.design.centre, slate.design.directions, run.record.x0):
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 5
+    best = run.best()
+    best[:] = 7
+    assert run.best().tolist() == [1.0, 1.0, 1.0]
+    options = {"m": 3}
+    optimizer = PickStart(options=options)
+    options["m"] = 5
+    assert optimizer.options == {"m": 3}
+
+
+@pytest.mark.parametrize("name", [5, "  ", "a\0b", "\ud800"])
+def test_a_name_that_cannot_be_kept(run, name):
+    with pytest.raises(InvalidInput, match="is a text that is not blank"):
+        run.branch(name=name)
+    run.ask()
+    with pytest.raises(InvalidInput, match="is a text that is not blank"):
+        run.tell([0], rater=name)
+    assert run.rounds()[0].answer is None
+
+
+@pytest.mark.parametrize("scale", [1e-170, 1e-5, 1.0, 1e154, 1e300])
+def test_any_start_finds_its_place_on_the_shell(scale):
+    optimizer = ZORankSGD(space="gaussian")
+    best = Run(optimizer, scale * np.array([1.0, -2.0, 2.0])).best()
+    np.testing.assert_allclose(best, np.sqrt(3) * np.array([1, -2, 2]) / 3)
+
+
+def test_candidates_that_cannot_be_told_apart_move_nothing():
+    optimizer = ZORankSGD(mu=1e-18, bounds=(-5, 5), line_search=0, step=1.0)
+    run = Run(optimizer, [1.0, 2.0])
+    run.ask()
+    run.tell([0, 1])
+    assert run.best().tolist() == [1.0, 2.0]
+
+
+def test_a_radius_that_decayed_for_ever_is_still_one():
+    optimizer = ZORankSGD(mu_decay=1e-3, line_search=0, step=0.1, bounds=(-5, 5))
+    run = Run(optimizer, [1.0, 2.0])
+    for _ in range(200):
+        run.ask()
+        run.tell([0])
+    assert np.isfinite(run.best()).all()
 
 
 def test_endless_indifference_stays_finite():
@@ -214,7 +271,7 @@ def test_a_bad_start_leaves_no_run_behind(x0, words):
     assert store.runs() == []
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "0", True, None])
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", True, None, 10**4000])
 def test_a_bad_seed(seed):
     with pytest.raises(InvalidInput, match="non-negative whole number"):
         Run("zo-ranksgd", [1.0], seed=seed)

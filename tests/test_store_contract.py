@@ -1,13 +1,18 @@
 """What every store promises. A new one joins by a line in the fixture's list."""
 
+import json
 import sqlite3
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
-from zorank import Ballot, InvalidInput, Ranking, Run, StaleAnswer, StoreError
+from zorank import Ballot, InvalidInput, Ranking, Run, StaleAnswer, StoreError, minimize
+from zorank.problems import sphere
 from zorank.stores import default_url, open_store, schema, sql
 from zorank.types import Round, RunRecord
 
@@ -69,11 +74,13 @@ def test_an_unknown_run_gets_the_closest_names(store, record):
 
 def test_a_round_waits_and_is_answered(store, record):
     store.create(record)
-    assert store.append("a run", 0, 10.0) == Round(0, 10.0)
-    assert store.append("a run", 0, 99.0).shown_at == 10.0  # as it was first shown
+    waiting = store.append("a run", 0, 10.0)
+    assert waiting == Round(0, 10.0)
+    again = store.append("a run", 0, 99.0)
+    assert (again.shown_at, again.key) == (10.0, waiting.key)  # as it was first shown
     line = answered(0, 2, [0, 1], shown_at=10.0, rater="ann", note={"value": 0.1})
-    store.answer("a run", line)
-    store.append("a run", 1, 20.0)
+    store.answer("a run", replace(line, key=waiting.key))
+    store.append("a run", 1, 20.0, after=waiting.key)
     assert store.rounds("a run") == [line, Round(1, 20.0)]
 
 
@@ -81,26 +88,28 @@ def test_only_the_waiting_round_can_be_answered(store, record):
     store.create(record)
     with pytest.raises(StaleAnswer, match="no round waits"):
         store.answer("a run", answered(0, 1))
-    store.append("a run", 0, 1.0)
-    with pytest.raises(StaleAnswer, match="round 0 waits"):
-        store.answer("a run", answered(1, 1))
-    store.answer("a run", answered(0, 1))
+    key = store.append("a run", 0, 1.0).key
+    for other in (answered(1, 1, key=key), answered(0, 1, key="another")):
+        with pytest.raises(StaleAnswer, match="round 0 waits"):
+            store.answer("a run", other)
+    store.answer("a run", answered(0, 1, key=key))
     with pytest.raises(StaleAnswer):
-        store.answer("a run", answered(0, 2))
-    with pytest.raises(StaleAnswer):
-        store.append("a run", 0, 1.0)
-    with pytest.raises(StaleAnswer):
-        store.append("a run", 2, 1.0)
+        store.answer("a run", answered(0, 2, key=key))
+    for index, after in ((0, ""), (2, key), (1, "another")):
+        with pytest.raises(StaleAnswer):
+            store.append("a run", index, 1.0, after)
     assert [r.answer for r in store.rounds("a run")] == [Ranking.of([1])]
 
 
 def test_undo_takes_back_from_an_index_on(store, record):
-    store.create(record, [answered(i, i) for i in range(4)])
-    store.append("a run", 4, 1.0)
-    store.undo("a run", 2)
+    store.create(record, [answered(i, i, key=f"key {i}") for i in range(4)])
+    store.append("a run", 4, 1.0, after="key 3")
+    with pytest.raises(StaleAnswer, match="answered elsewhere since"):
+        store.undo("a run", 2, last="key 2")
+    store.undo("a run", 2, last="key 3")
     assert [r.index for r in store.rounds("a run")] == [0, 1]
-    store.append("a run", 2, 1.0)
-    store.answer("a run", answered(2, 3))
+    key = store.append("a run", 2, 1.0, after="key 1").key
+    store.answer("a run", answered(2, 3, key=key))
     assert store.rounds("a run")[-1].answer == Ranking.of([3])
 
 
@@ -143,15 +152,16 @@ def test_deleting_a_run_leaves_the_others(store, record):
 
 def test_of_two_answers_to_one_round_one_wins(store, record):
     store.create(record)
+    key = ""
     for index in range(10):
-        store.append("a run", index, 1.0)
+        key = store.append("a run", index, 1.0, after=key).key
         outcomes = []
         barrier = threading.Barrier(4)
 
-        def answer(i, index=index, outcomes=outcomes, barrier=barrier):
+        def answer(i, index=index, key=key, outcomes=outcomes, barrier=barrier):
             barrier.wait()
             try:
-                store.answer("a run", answered(index, i))
+                store.answer("a run", answered(index, i, key=key))
                 outcomes.append(i)
             except StaleAnswer:
                 outcomes.append(None)
@@ -181,7 +191,97 @@ def test_two_runs_on_one_store_go_on_bit_for_bit(store):
     assert [r.answer for r in parts.rounds() if r.answer] == [r.answer for r in whole.rounds()]
 
 
+def test_an_undo_that_was_overtaken_takes_nothing_back(store):
+    behind = Run("zo-ranksgd", [1.0, 2.0], store=store, name="a")
+    for i in range(3):
+        behind.ask()
+        behind.tell([i])
+    ahead = Run.open(store, "a")
+    for _ in range(5):
+        ahead.ask()
+        ahead.tell([0])
+    with pytest.raises(StaleAnswer, match="answered elsewhere"):
+        behind.undo()
+    assert len([r for r in store.rounds("a") if r.answer]) == 8
+
+
+def test_an_answer_counts_only_for_the_slate_that_was_seen(store):
+    seen = Run("zo-ranksgd", [1.0, 2.0], store=store, name="a")
+    for i in range(2):
+        seen.ask()
+        seen.tell([i])
+    seen.ask()
+    other = Run.open(store, "a")
+    other.undo()
+    other.tell([2])
+    other.ask()
+    with pytest.raises(StaleAnswer):
+        seen.tell([0], round=2)
+    with pytest.raises(StaleAnswer, match="ask first"):  # what waits now has not been seen yet
+        seen.tell([0])
+    seen.ask()
+    seen.tell([0])
+    assert seen.best().tobytes() == Run.open(store, "a").best().tobytes()
+    store.delete("a")
+    Run("zo-ranksgd-memory", [1.0, 2.0], store=store, name="a").ask()
+    with pytest.raises((StaleAnswer, InvalidInput)):
+        seen.ask()
+
+
+def test_half_open_bounds_can_be_kept(store):
+    bounds = [(0, None), (None, 1)]
+    result = minimize(sphere, [1.0, -1.0], points=60, bounds=bounds, store=store, name="a")
+    json.dumps(result.run.export(), allow_nan=False)
+    np.testing.assert_array_equal(Run.open(store, "a").best(), result.x)
+
+
+OPENER = """
+import sys, zorank
+run = zorank.Run("zo-ranksgd", [1.0], store=sys.argv[1], name="same")
+run.ask()
+"""
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_several_processes_open_a_new_store_at_once(kind, tmp_path, request):
+    url = str(tmp_path / "runs.db")
+    if kind == "postgresql":
+        url = request.getfixturevalue("postgres_url")
+        with sa.create_engine(url).begin() as connection:
+            for table in ("ballots", "rounds", "runs", "schema"):
+                connection.execute(sa.text(f"DROP TABLE IF EXISTS zorank_{table}"))
+    command = [sys.executable, "-c", OPENER, url]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
+    failures = [p.communicate()[1].decode() for p in processes]
+    assert [p.returncode for p in processes] == [0] * 4, failures
+    store = open_store(url)
+    assert [r.name for r in store.runs()] == ["same"]
+    store.delete("same")
+    store.close()
+
+
 # What only a database file can suffer.
+
+
+@pytest.mark.parametrize("name", ["a%20b.db", "q?mode=ro.db", "with space.db", "ü.db", "a'b.db"])
+def test_a_files_name_is_taken_as_it_is(tmp_path, name, record):
+    store = open_store(str(tmp_path / name))
+    store.create(record)
+    store.close()
+    assert name in [f.name for f in tmp_path.iterdir()]
+
+
+def test_a_log_with_a_hole_is_not_folded(tmp_path):
+    store = open_store(str(tmp_path / "runs.db"))
+    run = Run("zo-ranksgd", [1.0], store=store, name="a")
+    for _ in range(3):
+        run.ask()
+        run.tell([0])
+    with sqlite3.connect(tmp_path / "runs.db") as connection:
+        connection.execute("DELETE FROM zorank_rounds WHERE position = 1")
+    connection.close()
+    with pytest.raises(StoreError, match="rounds are missing"):
+        Run.open(store, "a")
 
 
 def test_undone_rounds_stay_in_the_table_for_an_audit(tmp_path, record):
@@ -226,14 +326,14 @@ def test_a_locked_database(tmp_path, record, monkeypatch):
     monkeypatch.setattr(sql, "LOCK_SECONDS", 0.2)
     store = open_store(str(tmp_path / "runs.db"))
     store.create(record)
-    store.append("a run", 0, 1.0)
+    key = store.append("a run", 0, 1.0).key
     with sqlite3.connect(tmp_path / "runs.db", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another program"):
-            store.answer("a run", answered(0, 1))
+            store.answer("a run", answered(0, 1, key=key))
         other.execute("ROLLBACK")
     other.close()
-    store.answer("a run", answered(0, 1))
+    store.answer("a run", answered(0, 1, key=key))
     assert store.rounds("a run")[0].answer == Ranking.of([1])
 
 
@@ -245,7 +345,18 @@ def test_a_folder_that_cannot_be_written(tmp_path):
         open_store(str(tmp_path))
 
 
-@pytest.mark.parametrize("url", ["nonsense://x", "postgresql+nothing://x/y", "sqlite://host/x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense://x",
+        "postgresql+nothing://x/y",
+        "postgresql+psycopg://h:port/x",
+        "sqlite://host/x",
+        "mysql://x",
+        "",
+        "a\0b",
+    ],
+)
 def test_a_url_that_means_nothing(url):
     with pytest.raises(StoreError):
         open_store(url)

@@ -156,11 +156,19 @@ def test_dearer_looking_asks_for_smaller_slates():
     assert dear.m < cheap.m
 
 
-@pytest.mark.parametrize(("m", "k"), [(1, 1), (5, 0), (5, 6)])
+@pytest.mark.parametrize(("m", "k"), [(1, 1), (5, 0), (5, 6), (2.5, 1)])
 def test_impossible_oracles_are_refused(m, k):
     with pytest.raises(InvalidInput, match="1 ≤ k ≤ m"):
         theory.edges(m, k)
     with pytest.raises(InvalidInput, match="dimension"):
         theory.plan(5, 2, 0)
+    with pytest.raises(InvalidInput, match="above 0"):
+        theory.corollary_step(0, 10)
+    with pytest.raises(InvalidInput, match="40 samples"):
+        theory.estimate_m1(sphere, np.ones(3), 0.1, samples=1)
+    with pytest.raises(InvalidInput, match="one value for each"):
+        theory.estimate_m2(lambda x: x[:, :1], np.ones(3), 0.1)
+    with pytest.raises(InvalidInput, match="no plans"):
+        theory.recommend([])
     with pytest.raises(InvalidInput, match="show more"):
         theory.plans(10, largest_m=3, ranked=5)

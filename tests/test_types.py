@@ -82,7 +82,7 @@ def test_a_bad_order_is_refused_in_one_sentence(order, words):
 
 def test_a_ballot_takes_a_plain_order_and_a_poll_only_ballots():
     assert Ballot("ann", [2, 0]).ranking == Ranking.of([2, 0])
-    for weight in (-1.0, float("nan"), "1", True):
+    for weight in (-1.0, float("nan"), "1", True, 1e308):
         with pytest.raises(InvalidInput, match="weight of rater 'ann'"):
             Ballot("ann", [0], weight)
     for ballots in ((), Ballot("ann", [0]), [Ranking.of([0])]):
@@ -95,6 +95,9 @@ def test_positions_must_be_on_the_slate():
         Ranking.of([5]).check(5)
     with pytest.raises(InvalidInput, match="empty slate"):
         Ranking.no_difference().check(0)
+    for among in ((), 5):
+        with pytest.raises(InvalidInput):
+            Ranking(among=among)
     with pytest.raises(InvalidInput, match="not among the positions shown"):
         Ranking(((1,),), among=(0, 2))
 
@@ -112,7 +115,10 @@ def test_top_must_be_a_number_of_places(top):
         ([], r"found shape \(0,\)"),
         ([0.0, np.nan], "found nan at position 1"),
         ([np.inf], "found inf at position 0"),
-        (["a"], "sequence of numbers"),
+        (["a"], "sequence of real numbers"),
+        (["1", "2"], "real numbers"),
+        (np.ones(2) * 1j, "real numbers"),
+        ([10**400], "real numbers"),
         (None, "must be"),
     ],
 )

@@ -294,7 +294,7 @@ def show_run(
     table = Table()
     columns = list(dict.fromkeys(key for row in run.history for key in row))
     for heading in columns:
-        table.add_column(heading)
+        table.add_column(Text(heading))
     for row in run.history[-rounds:]:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     out.print(table if table.row_count else "no round answered yet")
@@ -372,6 +372,9 @@ def _load_object(target: str) -> Any:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise InvalidInput(f"the module {error.name!r} of {target!r} is not found") from error
+    except Exception as error:  # whatever somebody's module raises while it is imported
+        said = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"the module {module_name!r} cannot be imported ({said})") from error
     if not hasattr(module, function_name):
         raise InvalidInput(f"the module {module_name!r} has no {function_name!r}")
     return getattr(module, function_name)
@@ -394,7 +397,7 @@ def _read_vector(file: Path) -> Any:
         if file.suffix == ".json":
             return json.loads(file.read_text())
         return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, OverflowError) as error:
         raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
 
 
@@ -426,26 +429,39 @@ def _check_outputs(save: Path | None, plot: Path | None) -> None:
     for path in (save, plot):
         if path is not None and not path.parent.is_dir():
             raise InvalidInput(f"{path} cannot be written: {path.parent} is not a folder")
+        if path is not None:
+            _try_to_write(path)
     if plot is not None:
-        from zorank.plots import load_figure
+        from zorank.plots import check_plot_file
 
-        load_figure()
+        check_plot_file(plot)
 
 
 def _report(result: Result, save: Path | None, plot: Path | None, title: str) -> None:
-    out.print(str(result), highlight=False, markup=False, soft_wrap=True)
     if save is None and result.x.size > PRINTED_COORDINATES:
         save = Path("zorank-result.json")
-    if save is not None:
+    if save is not None:  # before anything is printed: a closed pipe must not lose the result
         data = {"x": result.x.tolist(), "fun": result.fun, "message": result.message}
         counts = {"points": result.points, "rounds": result.rounds, "history": result.history}
         _write(save, json.dumps({**data, **counts}))
-        out.print(f"all of x and the history: {save}", highlight=False, markup=False)
     if plot is not None:
         from zorank.plots import plot_history
 
         plot_history(result.history, plot, title)
-        out.print(f"plot: {plot}", highlight=False, markup=False)
+    out.print(str(result), highlight=False, markup=False, soft_wrap=True)
+    for what, path in (("all of x and the history", save), ("plot", plot)):
+        if path is not None:
+            out.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _try_to_write(path: Path) -> None:
+    existed = path.exists()
+    try:
+        path.open("a").close()
+        if not existed:
+            path.unlink()
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -24,12 +24,14 @@ def evaluate(
     """The value of every candidate, (m,), in the slate's order whoever finishes first."""
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))
-    values = map(f, slate) if executor is None else executor.map(f, slate)
-    return _check_values(list(values), len(slate))
+    # A list comprehension lets a StopIteration of f through, which list(map(…)) would swallow.
+    values = [f(x) for x in slate] if executor is None else list(executor.map(f, slate))
+    return _check_values(values, len(slate))
 
 
 def _check_values(values: Any, m: int) -> Vector:
-    numbers = [_number(v) for v in values] if isinstance(values, Iterable) else [_number(values)]
+    several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
+    numbers = [_number(v) for v in values] if several else [_number(values)]
     if len(numbers) != m:
         raise InvalidInput(
             f"the objective must return {m} values for {m} candidates, found {len(numbers)}"
@@ -46,7 +48,10 @@ def _check_values(values: Any, m: int) -> Vector:
 
 
 def _number(value: Any) -> float:
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.empty(0)
     if array.size != 1 or array.dtype.kind not in "biuf":
         raise InvalidInput(f"the objective must return a number, found {value!r:.60}")
     return float(array.reshape(()))

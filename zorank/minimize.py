@@ -53,7 +53,7 @@ class Result:
     _value: Callable[[Vector], float] = field(repr=False)
 
     def __str__(self) -> str:
-        x = np.array2string(self.x, threshold=8, edgeitems=3, precision=6)
+        x = np.array2string(self.x, threshold=20, edgeitems=3, precision=6)
         return (
             f"{self.message}\n   points  {self.points}\n   rounds  {self.rounds}\n"
             f"      fun  {self.fun:.8g}\n        x  {x}"
@@ -106,6 +106,8 @@ def minimize(
         name: the run's name in the store.
     """
     _check_points(points)
+    if not isinstance(options, Mapping | None):
+        raise InvalidInput(f"options are settings by name, found {options!r:.60}")
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
     optimizer = _optimizer(method, settings)
     run = Run(optimizer, x0, seed, store, name, meta=_purpose(f, maximize))
@@ -117,7 +119,9 @@ def minimize(
         def value(x: Vector) -> float:
             return float(evaluate(f, Slate(Points(x[None])), vectorized=vectorized)[0])
 
-        return Result(run.best(), run.points, len(history), message, success, history, run, value)
+        return Result(
+            run.best(), run.points, len(history), message, success, list(history), run, value
+        )
 
     with _progress_bar(progress, points) as show:
         while run.points + len(slate := run.ask()) <= points:
@@ -210,15 +214,20 @@ def _bounds(bounds: Any) -> tuple[Any, Any] | None:
             [(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in bounds],
             dtype=np.float64,
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"bounds must be a (low, high) pair for each coordinate, found {bounds!r:.60}"
         ) from error
+    if pairs.ndim != 2:
+        raise InvalidInput("bounds must be a (low, high) pair for each coordinate, found none")
     return pairs[:, 0].tolist(), pairs[:, 1].tolist()
 
 
 def _plain(bound: ArrayLike) -> Any:
-    array = np.asarray(bound, dtype=np.float64)
+    try:
+        array = np.asarray(bound, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"a bound must be numbers, found {bound!r:.60}") from error
     return array.item() if array.size == 1 else array.tolist()
 
 

@@ -17,6 +17,14 @@ def load_figure() -> tuple[Any, Any]:
     return mpl, Figure
 
 
+def check_plot_file(path: Path) -> None:
+    """Raise if a plot could not be written in the format that the file's name asks for."""
+    _, figure_class = load_figure()
+    known = figure_class().canvas.get_supported_filetypes()
+    if path.suffix.removeprefix(".").lower() not in known:
+        raise InvalidInput(f"{path} is no kind of picture; use one of: {', '.join(sorted(known))}")
+
+
 def plot_history(history: Sequence[Mapping[str, Any]], path: str | Path, title: str = "") -> None:
     """Save a picture of the best value so far against points (`Result.history`)."""
     mpl, figure_class = load_figure()

@@ -102,12 +102,16 @@ class Store(Protocol):
         """The log of a run in order: answered rounds, and at most one that waits, last."""
         ...
 
-    def append(self, name: str, index: int, shown_at: float) -> Round:
-        """The waiting round `index`; new if it was never shown, else as it was first shown."""
+    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
+        """The waiting round `index`; new if it was never shown, else as it was first shown.
+
+        `after` is the key of the last answered round; if the log has another one there, the
+        question was made from another past and is refused.
+        """
         ...
 
     def answer(self, name: str, answered: Round) -> None:
-        """Answer the waiting round; refuse if it is not the one that waits."""
+        """Answer the waiting round; refuse if it is not the one, by index and key, that waits."""
         ...
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
@@ -118,8 +122,12 @@ class Store(Protocol):
         """The ballots cast for a round, in their order of arrival."""
         ...
 
-    def undo(self, name: str, index: int) -> None:
-        """Take back every round from `index` on, waiting ones and ballots included."""
+    def undo(self, name: str, index: int, last: str | None = None) -> None:
+        """Take back every round from `index` on, waiting ones and ballots included.
+
+        `last` is the key of the last answered round as the caller knows it; if others have
+        answered since, nothing is taken back.
+        """
         ...
 
     def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:

@@ -6,6 +6,8 @@ A run can be undone, branched or resumed because round n always draws from the g
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zorank.errors import InvalidInput
@@ -27,8 +29,11 @@ def for_content(seed: int, *content: bytes) -> np.random.Generator:
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, key))))
 
 
-def check_seed(seed: object) -> int:
+def check_seed(seed: Any) -> int:
     """A seed as a plain non-negative int, or an error that says what was found."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise InvalidInput(f"a seed is a non-negative whole number, found {seed!r}")
+    is_whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not is_whole or not 0 <= int(seed) < 2**128:
+        raise InvalidInput(
+            f"a seed is a non-negative whole number below 2^128, found {seed!r:.60}"
+        )
     return int(seed)

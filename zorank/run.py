@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from zorank import optimizers, rng
 from zorank._version import __version__
-from zorank.errors import InvalidInput, ReplayError, StaleAnswer
+from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Store
 from zorank.slates import Slate
@@ -62,13 +62,9 @@ class Run:
             meta=_plain_json(meta, "meta"),
         )
         self._optimizer.init(wanted.x0)  # a start that cannot work must not leave a run behind
-        known = {record.name: record for record in self._store.runs()} if name else {}
-        if wanted.name in known:
-            _check_same(known[wanted.name], wanted)
-        else:
-            self._store.create(wanted)
-        self._record = known.get(wanted.name, wanted)
+        self._record = self._create_or_find(wanted)
         self._waiting: Round | None = None
+        self._overtaken = False
         self._load()
 
     @classmethod
@@ -116,7 +112,7 @@ class Run:
     @property
     def points(self) -> int:
         """How many candidates have been judged."""
-        return int(self._history[-1]["points"]) if self._history else 0
+        return self._points
 
     @property
     def history(self) -> list[dict[str, Any]]:
@@ -127,7 +123,10 @@ class Run:
         """The slate that waits for an answer; the same one until it is told."""
         if self._waiting is None:
             index = len(self._history)
-            self._commit(lambda: self._show(self._store.append(self.name, index, time.time())))
+            after = self._log[-1].key if self._log else ""
+            shown = (self.name, index, time.time(), after)
+            self._commit(lambda: self._show(self._store.append(*shown)))
+        self._overtaken = False
         return self._make_slate()
 
     def tell(
@@ -146,8 +145,9 @@ class Run:
             round: the index of the round this answers; refused if another one waits.
             note: kept in the log and shown in the history, never told to the optimizer.
         """
-        if self._waiting is None:
+        if self._waiting is None or self._overtaken:
             raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
+        _check_text(rater, "a rater's name")
         if round is not None and round != self._waiting.index:
             raise StaleAnswer(
                 f"this answers round {round} of run {self.name!r}, "
@@ -181,7 +181,8 @@ class Run:
             raise InvalidInput(
                 f"{rounds!r} rounds cannot be undone: run {self.name!r} has {answered} answered"
             )
-        self._store.undo(self.name, answered - rounds)
+        last = self._log[-1].key
+        self._commit(lambda: self._store.undo(self.name, answered - rounds, last))
         self._load()
         self.ask()
 
@@ -199,6 +200,7 @@ class Run:
                 f"run {self.name!r} has {len(answered)} answered rounds; "
                 f"a branch keeps from 0 to {len(answered)} of them, found {round!r}"
             )
+        _check_text(name, "a run's name")
         record = replace(self._record, name=name or _new_name(), created_at=time.time())
         self._store.create(record, answered[:kept])
         return Run(self._optimizer, record.x0, record.seed, self._store, record.name)
@@ -244,15 +246,27 @@ class Run:
 
     def _load(self) -> None:
         lines = self._store.rounds(self.name)
+        if [line.index for line in lines] != list(range(len(lines))):
+            raise StoreError(f"the log of run {self.name!r} is damaged: rounds are missing")
         waits = bool(lines) and lines[-1].answer is None
         self._waiting = lines.pop() if waits else None
         self._log: list[Round] = lines
         self._slate: Slate | None = None
         self._history: list[dict[str, Any]] = []
+        self._points = 0
         self._state: Any = self._optimizer.init(self._record.x0)
         for line, slate, state in self.replay():
             self._note_round(line, slate, state)
             self._state = state
+
+    def _create_or_find(self, wanted: RunRecord) -> RunRecord:
+        try:
+            self._store.create(wanted)
+            return wanted
+        except InvalidInput:
+            found = self._store.record(wanted.name)
+            _check_same(found, wanted)
+            return found
 
     def _commit(self, write: Callable[[], None]) -> None:
         """Write to the store; if others went on with this run meanwhile, catch up with them."""
@@ -260,6 +274,7 @@ class Run:
             write()
         except StaleAnswer:
             self._load()
+            self._overtaken = True  # what waits now is not what the caller has seen
             raise
 
     def _show(self, waiting: Round) -> None:
@@ -272,17 +287,17 @@ class Run:
 
     def _note_round(self, line: Round, slate: Slate, state: Any) -> None:
         seconds = None if line.answered_at is None else line.answered_at - line.shown_at
-        self._history.append(
-            {
-                "round": line.index,
-                "points": self.points + len(slate),
-                "question": slate.question,
-                "rater": line.rater,
-                "seconds": seconds,
-                **self._optimizer.report(state),
-                **line.note,
-            }
-        )
+        self._points += len(slate)
+        known = {
+            "round": line.index,
+            "points": self._points,
+            "question": slate.question,
+            "rater": line.rater,
+            "seconds": seconds,
+            **self._optimizer.report(state),
+        }
+        extra = {key: value for key, value in line.note.items() if key not in known}
+        self._history.append({**known, **extra})
 
     def _make_slate(self) -> Slate:
         if self._slate is None:
@@ -292,19 +307,32 @@ class Run:
 
 
 def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
-    if name is not None and (not isinstance(name, str) or not name.strip()):
-        raise InvalidInput(f"a run's name is a text that is not blank, found {name!r}")
-    settings = optimizers.configuration(optimizer)
+    _check_text(name, "a run's name")
+    settings = _plain_json(optimizers.configuration(optimizer), "an optimizer's configuration")
+    if not isinstance(getattr(optimizer, "name", None), str) or not hasattr(optimizer, "revision"):
+        raise InvalidInput(
+            "an optimizer needs the class variables `name` and `revision`, "
+            f"found {optimizer!r:.60}"
+        )
     return RunRecord(
         name=name or _new_name(),
         optimizer=optimizer.name,
-        options=json.loads(json.dumps(settings)),
+        options=settings,
         revision=optimizer.revision,
         x0=x0,
         seed=seed,
         version=__version__,
         created_at=time.time(),
     )
+
+
+def _check_text(text: object, what: str) -> None:
+    """Raise unless a name, if there is one, is a text that every store can keep."""
+    if text is None:
+        return
+    storable = isinstance(text, str) and "\0" not in text
+    if not storable or not str(text).strip() or str(text).encode(errors="ignore").decode() != text:
+        raise InvalidInput(f"{what} is a text that is not blank, found {text!r:.60}")
 
 
 def _new_name() -> str:

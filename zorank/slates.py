@@ -49,13 +49,14 @@ class Shell:
 
     def place(self, x: Vector) -> Vector:
         """Scale x to norm √d."""
-        norm = float(np.linalg.norm(x))
-        if norm == 0.0:
+        largest = float(np.abs(x).max())
+        if largest == 0.0 or not np.isfinite(largest):
             raise InvalidInput(
-                "the zero vector cannot be put on the Gaussian shell; "
-                "start from a draw of N(0, I), for instance rng.standard_normal(d)"
+                f"{'an infinite' if largest else 'the zero'} vector cannot be put on the Gaussian "
+                "shell; start from a draw of N(0, I), for instance rng.standard_normal(d)"
             )
-        x *= np.sqrt(x.size) / norm
+        x /= largest  # its square neither overflows nor vanishes
+        x *= np.sqrt(x.size) / np.linalg.norm(x)
         return x
 
 
@@ -119,6 +120,9 @@ class Cloud:
     directions: NDArray[np.float64]  # ξ, (m, d)
     space: Space = Free()
 
+    def __post_init__(self) -> None:
+        _freeze(self.centre, self.directions)
+
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate."""
@@ -137,13 +141,13 @@ class Cloud:
         """Σ w_i ξ_i for zero-sum weights.
 
         In a box the judge saw the clipped candidates, so their real displacements count:
-        Σ w_i (x_i − x)/μ, in which the centre cancels (the first form of equation 5).
+        Σ w_i (x_i − x)/μ (the first form of equation 5).
         """
         if not isinstance(self.space, Box):
             return np.asarray(weights @ self.directions)
         total = np.zeros(self.dim)
         for i, w in enumerate(weights):
-            total += w * self.row(i)
+            total += w * (self.row(i) - self.centre)
         total /= self.radius
         return total
 
@@ -157,6 +161,9 @@ class Ray:
     steps: tuple[float, ...]
     others: tuple[Vector, ...] = ()
     space: Space = Free()
+
+    def __post_init__(self) -> None:
+        _freeze(self.centre, self.direction, *self.others)
 
     @property
     def dim(self) -> int:
@@ -230,3 +237,9 @@ class Slate:
         for i in range(len(self)):
             rows[i] = self.design.row(i)
         return rows if dtype is None else rows.astype(dtype, copy=False)
+
+
+def _freeze(*arrays: NDArray[np.float64]) -> None:
+    """What a state and a slate share must not change under them."""
+    for array in arrays:
+        array.setflags(write=False)

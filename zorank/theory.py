@@ -59,6 +59,7 @@ def theorem_1_bound(
     m2: float | None = None,
 ) -> float:
     """Theorem 1's bound on E min |∇f(x_t)| after `steps` steps from f(x0) − f* = gap."""
+    _check_positive(steps=steps, eta=eta, mu=mu, d=d)
     variance = second_moment_bound(m, k, d, m1, m2)
     return (
         gap / (eta * steps)
@@ -69,11 +70,13 @@ def theorem_1_bound(
 
 def corollary_step(d: int, steps: int) -> float:
     """The corollary's step size η = √(1/(dT))."""
+    _check_positive(d=d, steps=steps)
     return float(np.sqrt(1 / (d * steps)))
 
 
 def corollary_radius(d: int, steps: int) -> float:
     """The corollary's radius μ = √(d/(C_d²T))."""
+    _check_positive(d=d, steps=steps)
     return float(np.sqrt(d / steps) / lemma_1_constant(d))
 
 
@@ -215,6 +218,8 @@ def plan(m: int, k: int, d: int, costs: Costs = TYPICAL) -> Plan:
     along_squared = weights @ second_moments @ weights / e**2
     across_squared = (d - 1) * (weights @ weights) / e**2
     effort = comparisons_to_rank(m, k)
+    if not all(0 <= cost < np.inf for cost in (costs.round, costs.look, costs.compare)):
+        raise InvalidInput(f"costs are finite numbers of seconds, 0 or more, found {costs}")
     seconds = costs.round + m * costs.look + effort * costs.compare
     if not seconds > 0:
         raise InvalidInput("a round must cost some time; set at least one of its costs above 0")
@@ -248,6 +253,8 @@ def plans(
 
 def recommend(ordered: Sequence[Plan], slack: float = 0.05) -> Plan:
     """The least tiring plan whose quality per minute is within `slack` of the best."""
+    if not ordered:
+        raise InvalidInput("there are no plans to choose from")
     good = [p for p in ordered if p.per_minute >= (1 - slack) * ordered[0].per_minute]
     return min(good, key=lambda p: p.seconds)
 
@@ -337,10 +344,23 @@ def _draw(
 ) -> tuple[Vector, Vector]:
     """`each` independent normals per sample, (each, samples, d), and f at x + μξ."""
     centre = as_vector(x, "x")
+    if samples < 40:
+        raise InvalidInput(f"an estimate needs at least 40 samples, found {samples}")
     xi = np.random.default_rng(seed).standard_normal((each, samples, centre.size))
-    return xi, np.stack([np.asarray(f(centre + mu * block)) for block in xi])
+    values = [np.asarray(f(centre + mu * block)) for block in xi]
+    if any(v.shape != (samples,) for v in values):
+        raise InvalidInput(
+            f"f must return one value for each of {samples} candidates, found {values[0].shape}"
+        )
+    return xi, np.stack(values)
 
 
 def _check_mk(m: int, k: int) -> None:
-    if m < 2 or not 1 <= k <= m:
+    if int(m) != m or int(k) != k or m < 2 or not 1 <= k <= m:
         raise InvalidInput(f"an (m, k) oracle needs m ≥ 2 and 1 ≤ k ≤ m, found m = {m}, k = {k}")
+
+
+def _check_positive(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not 0 < value < np.inf:
+            raise InvalidInput(f"{name} must be a finite number above 0, found {value}")

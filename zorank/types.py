@@ -29,9 +29,12 @@ Order: TypeAlias = Sequence[int | Sequence[int]]
 def as_vector(x: ArrayLike, name: str) -> Vector:
     """A one-dimensional, finite float64 copy of x, or an error that names what is wrong."""
     try:
-        vector = np.array(x, dtype=np.float64)
+        numbers = np.asarray(x)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"{name} must be a sequence of numbers, found {_short(x)}") from error
+    if numbers.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} must be a sequence of real numbers, found {_short(x)}")
+    vector = np.array(numbers, dtype=np.float64)
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(
             f"{name} must be a vector with at least one number, found shape {vector.shape}"
@@ -63,7 +66,9 @@ class Ranking:
         named = self.named
         _no_repeats(named)
         if self.among is not None:
-            among = tuple(_position(p) for p in self.among)
+            among = tuple(p for (p,) in _groups(self.among))
+            if not among:
+                raise InvalidInput("an answer speaks of at least one position, found none")
             _no_repeats(among)
             outside = sorted(set(named) - set(among))
             if outside:
@@ -154,6 +159,9 @@ class Ranking:
         return data
 
 
+HEAVIEST_BALLOT = 1e6
+
+
 @dataclass(frozen=True)
 class Ballot:
     """One rater's ranking and what it counts."""
@@ -167,9 +175,9 @@ class Ballot:
         if not isinstance(ranking, Ranking):
             object.__setattr__(self, "ranking", Ranking.of(ranking))
         is_number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not (is_number and np.isfinite(self.weight) and self.weight >= 0):
+        if not (is_number and 0 <= self.weight <= HEAVIEST_BALLOT):
             raise InvalidInput(
-                f"the weight of rater {self.rater!r} must be zero or more and finite, "
+                f"the weight of rater {self.rater!r} must be from 0 to {HEAVIEST_BALLOT:g}, "
                 f"found {self.weight!r}"
             )
 
@@ -259,6 +267,7 @@ class Round:
         shown_at: when it was first asked, in seconds since 1970.
         answered_at: when it was answered.
         note: what else is worth keeping (a true value, a remark); never told to the optimizer.
+        key: what tells this showing of the round from any other, before an undo or after it.
     """
 
     index: int
@@ -267,6 +276,7 @@ class Round:
     rater: str | None = None
     answered_at: float | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
+    key: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,6 +296,9 @@ class RunRecord:
     created_at: float
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.x0.setflags(write=False)
+
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
     """The ranking that `to_json` wrote."""
@@ -299,18 +312,24 @@ def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
 
 def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
     unordered = (str, bytes, set, frozenset, Mapping)
-    if isinstance(order, unordered) or not isinstance(order, Iterable):
+    is_order = isinstance(order, Iterable) and not isinstance(order, unordered)
+    if not is_order or _is_scalar(order):
         raise InvalidInput(f"an order is a list of positions, best first; found {order!r}")
     groups = (
-        tuple(_position(p) for p in item)
-        if isinstance(item, Iterable) and not isinstance(item, (str, bytes))
-        else (_position(item),)
+        (_position(item),)
+        if isinstance(item, (str, bytes)) or not isinstance(item, Iterable) or _is_scalar(item)
+        else tuple(_position(p) for p in item)
         for item in order
     )
     return tuple(g for g in groups if g)
 
 
-def _position(p: object) -> int:
+def _is_scalar(item: object) -> bool:
+    return isinstance(item, np.ndarray) and item.ndim == 0
+
+
+def _position(p: Any) -> int:
+    p = p.item() if _is_scalar(p) else p
     if isinstance(p, (bool, np.bool_)) or not isinstance(p, Integral):
         raise InvalidInput(f"a position is a whole number from 0, found {p!r}")
     if p < 0:

@@ -26,6 +26,8 @@ DEFAULT = "zo-ranksgd"
 
 def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
     """The optimizer of this name with these settings; unknown names get the closest known ones."""
+    if not isinstance(options, Mapping | None):
+        raise InvalidInput(f"options are settings by name, found {options!r:.60}")
     options = dict(options or {})
     if name == "auto" and "auto" not in REGISTRY:
         name = DEFAULT

@@ -51,7 +51,10 @@ class PickStart:
 
     def __post_init__(self) -> None:
         check_count(self, "m", 2)
-        if self.method not in METHODS:
+        if not isinstance(self.options, Mapping):
+            raise InvalidInput(f"options are settings by name, found {self.options!r}")
+        object.__setattr__(self, "options", dict(self.options))
+        if not isinstance(self.method, str) or self.method not in METHODS:
             raise unknown_name("optimizer", self.method, METHODS)
         try:
             self._inner()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
@@ -42,7 +43,7 @@ def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
     try:
         lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
         ordered = bool(np.all(lower < upper))
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(
             f"bounds must be (lower, upper), numbers or one per coordinate, found {bounds!r}"
         ) from error
@@ -51,13 +52,19 @@ def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
     return _plain(lower), _plain(upper)
 
 
+SMALLEST_RADIUS = 1e-200
+"""A radius that has decayed for ever must still be one to divide by."""
+
 LARGEST_WIDENING = 1e4
 """Beyond this a judge who still sees no difference will not see one in a wider slate either."""
 
 
 def widened_radius(mu: float, widen: float, times: int) -> float:
     """The radius after so many answers of "no difference"."""
-    return mu * float(np.exp(min(times * np.log(widen), np.log(LARGEST_WIDENING))))
+    widening = LARGEST_WIDENING
+    if times * math.log(widen) < math.log(LARGEST_WIDENING):
+        widening = widen**times
+    return max(mu * widening, SMALLEST_RADIUS)
 
 
 def check_slate_size(owner: Any, smallest: int = 2) -> None:
@@ -77,6 +84,9 @@ def check_count(owner: object, name: str, low: int, high: int | None = None) -> 
     object.__setattr__(owner, name, int(value))
 
 
+LARGEST_SETTING = 1e150
+"""Beyond this a step or a radius overflows as soon as it meets a vector."""
+
 _LIMITS = {
     "above": operator.gt,
     "at_least": operator.ge,
@@ -91,7 +101,7 @@ def check_number(owner: object, name: str, **limits: float) -> None:
     is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
     if not (
         is_number
-        and np.isfinite(value)
+        and abs(value) < LARGEST_SETTING
         and all(_LIMITS[limit](value, edge) for limit, edge in limits.items())
     ):
         wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
@@ -100,4 +110,5 @@ def check_number(owner: object, name: str, **limits: float) -> None:
 
 
 def _plain(bound: Vector) -> float | tuple[float, ...]:
+    bound = np.nan_to_num(bound)  # JSON has no infinity; the largest float does as well
     return float(bound) if bound.ndim == 0 else tuple(bound.tolist())

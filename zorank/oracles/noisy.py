@@ -112,7 +112,7 @@ class JustNoticeable:
         """The answer to the slate's question, with everything too close to call tied."""
         values = evaluate(self.f, slate, vectorized=self.vectorized)
         seen = values.copy()
-        anchor = -np.inf
+        anchor = values.min()
         for i in np.argsort(values, kind="stable"):
             if values[i] - anchor > self.threshold:
                 anchor = values[i]

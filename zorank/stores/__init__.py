@@ -2,7 +2,7 @@
 
 import os
 
-from zorank.errors import MissingExtra
+from zorank.errors import MissingExtra, StoreError
 from zorank.protocols import Store
 from zorank.stores.memory import MemoryStore
 
@@ -16,10 +16,12 @@ def open_store(url: str | os.PathLike[str]) -> Store:
     if url == "memory://":
         return MemoryStore()
     try:
-        from zorank.stores.sql import SQLStore
+        from zorank.stores.sql import SQLStore, sqlite_url
     except ModuleNotFoundError as error:
         raise MissingExtra("a store on disk", "sqlalchemy", "sql") from error
-    return SQLStore(url if "://" in url else f"sqlite:///{url}")
+    if not url or "\0" in url:
+        raise StoreError(f"a store needs a URL or a file's path, found {url!r}")
+    return SQLStore(url if "://" in url else sqlite_url(url))
 
 
 def default_url() -> str:

@@ -1,5 +1,6 @@
 """A store that lives as long as the process: the default of `Run` and `minimize`."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -40,20 +41,22 @@ class MemoryStore:
         self.record(name)
         return list(self._logs[name])
 
-    def append(self, name: str, index: int, shown_at: float) -> Round:
+    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
         """The waiting round `index`, as it was first shown."""
         log = self._log(name)
+        if index > len(log) or last_key(log[:index]) != after:
+            raise stale(name, index, waiting_index(log))
         if index < len(log) and log[index].answer is None:
             return log[index]
-        if index != len(log) or (log and log[-1].answer is None):
+        if index != len(log):
             raise stale(name, index, waiting_index(log))
-        log.append(Round(index, shown_at))
+        log.append(Round(index, shown_at, key=new_key()))
         return log[-1]
 
     def answer(self, name: str, answered: Round) -> None:
         """Answer the waiting round."""
         log = self._log(name)
-        if not log or log[-1].answer is not None or log[-1].index != answered.index:
+        if waiting_index(log) != answered.index or log[-1].key != answered.key:
             raise stale(name, answered.index, waiting_index(log))
         log[-1] = replace(answered, shown_at=log[-1].shown_at)
 
@@ -72,9 +75,12 @@ class MemoryStore:
         self.record(name)
         return list(self._ballots.get((name, index), ()))
 
-    def undo(self, name: str, index: int) -> None:
+    def undo(self, name: str, index: int, last: str | None = None) -> None:
         """Take back every round from `index` on."""
-        del self._log(name)[index:]
+        log = self._log(name)
+        if last is not None and last_key(log) != last:
+            raise overtaken(name)
+        del log[index:]
         self._forget_ballots(name, index)
 
     def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
@@ -99,6 +105,21 @@ class MemoryStore:
 def waiting_index(log: list[Round]) -> int | None:
     """The index of the round that waits for an answer, if one does."""
     return log[-1].index if log and log[-1].answer is None else None
+
+
+def new_key() -> str:
+    """What tells one showing of a round from any other."""
+    return os.urandom(8).hex()
+
+
+def last_key(log: list[Round]) -> str:
+    """The key of the last answered round, or nothing before the first."""
+    return next((line.key for line in reversed(log) if line.answer is not None), "")
+
+
+def overtaken(name: str) -> StaleAnswer:
+    """The error for an undo of what is no longer the last answer."""
+    return StaleAnswer(f"run {name!r} was answered elsewhere since; look at it before undoing")
 
 
 def doubled(name: str, index: int, rater: str) -> StaleAnswer:

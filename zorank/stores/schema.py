@@ -37,6 +37,7 @@ rounds = sa.Table(
     sa.Column("answered_at", sa.Double),
     sa.Column("note", sa.JSON, nullable=False),
     sa.Column("undone_at", sa.Double),  # an undone round leaves the log, not the table
+    sa.Column("key", sa.Text, nullable=False, server_default=""),
 )
 
 ballots = sa.Table(
@@ -74,6 +75,7 @@ CREATE TABLE zorank_schema (version INTEGER NOT NULL)
 
 RATERS = """
 ALTER TABLE zorank_runs ADD COLUMN meta JSON NOT NULL DEFAULT '{{}}';
+ALTER TABLE zorank_rounds ADD COLUMN key TEXT NOT NULL DEFAULT '';
 CREATE TABLE zorank_ballots (
     id {key}, run_id INTEGER NOT NULL REFERENCES zorank_runs (id) ON DELETE CASCADE,
     position INTEGER NOT NULL, rater TEXT NOT NULL, weight DOUBLE PRECISION NOT NULL,
@@ -85,6 +87,8 @@ CREATE UNIQUE INDEX zorank_one_standing_ballot ON zorank_ballots (run_id, positi
 
 MIGRATIONS: tuple[str, ...] = (FIRST_TABLES, RATERS)
 
+ADVISORY_LOCK = 0x7A6F72616E6B  # "zorank"
+
 DIALECTS = {
     "sqlite": {"key": "INTEGER PRIMARY KEY", "bytes": "BLOB"},
     "postgresql": {"key": "SERIAL PRIMARY KEY", "bytes": "BYTEA"},
@@ -93,6 +97,8 @@ DIALECTS = {
 
 def upgrade(connection: sa.Connection) -> None:
     """Bring a database, empty or old, to the newest tables; refuse one from the future."""
+    if connection.dialect.name == "postgresql":  # two that open a new database take turns
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY_LOCK)))
     found = 0
     if sa.inspect(connection).has_table(versions.name):
         found = connection.scalar(sa.select(versions.c.version)) or 0

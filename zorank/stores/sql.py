@@ -7,6 +7,7 @@ round cannot both succeed.
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.stores import schema
-from zorank.stores.memory import doubled, stale
+from zorank.stores.memory import doubled, new_key, overtaken, stale
 from zorank.types import Ballot, Round, RunRecord, answer_from_json, ranking_from_json
 
 LOCK_SECONDS = 10.0
@@ -29,7 +30,7 @@ LOCK_SECONDS = 10.0
 class SQLStore:
     """Runs in the database at a URL: sqlite:///runs.db, or postgresql+psycopg://HOST/NAME."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | sa.URL) -> None:
         self._engine = _engine(url)
         self._where = self._engine.url.render_as_string(hide_password=True)
         with self._write() as connection:
@@ -76,25 +77,27 @@ class SQLStore:
         with self._read() as connection:
             return self._log(connection, self._find(connection, name).id)
 
-    def append(self, name: str, index: int, shown_at: float) -> Round:
+    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
         """The waiting round `index`, as it was first shown."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
-            if last is not None and last.position == index and last.answer is None:
-                return _round(last)
-            if index != _next(last):
+            if index != _next(last) or self._last_key(connection, run_id) != after:
                 raise stale(name, index, _next(last) if _waits(last) else None)
+            if _waits(last):
+                return _round(last)
+            key = new_key()
             new = {"run_id": run_id, "position": index, "shown_at": shown_at, "note": {}}
-            connection.execute(sa.insert(schema.rounds).values(new))
-            return Round(index, shown_at)
+            connection.execute(sa.insert(schema.rounds).values({**new, "key": key}))
+            return Round(index, shown_at, key=key)
 
     def answer(self, name: str, answered: Round) -> None:
         """Answer the waiting round."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
-            if last is None or not _waits(last) or last.position != answered.index:
+            same = _waits(last) and (last.position, last.key) == (answered.index, answered.key)
+            if not same:
                 raise stale(name, answered.index, _next(last) if _waits(last) else None)
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
             connection.execute(update.values(_line(answered)))
@@ -129,10 +132,12 @@ class SQLStore:
                 for row in connection.execute(query)
             ]
 
-    def undo(self, name: str, index: int) -> None:
+    def undo(self, name: str, index: int, last: str | None = None) -> None:
         """Take back every round from `index` on; the tables keep them as undone."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
+            if last is not None and self._last_key(connection, run_id) != last:
+                raise overtaken(name)
             for table in (schema.rounds, schema.ballots):
                 taken_back = (table.c.run_id == run_id) & (table.c.position >= index)
                 update = sa.update(table).where(taken_back & table.c.undone_at.is_(None))
@@ -171,6 +176,12 @@ class SQLStore:
         newest = _standing_rounds(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
         return connection.execute(newest.limit(1)).one_or_none()
 
+    def _last_key(self, connection: sa.Connection, run_id: int) -> str:
+        answered = _standing_rounds(run_id).where(schema.rounds.c.answered_at.is_not(None))
+        newest = answered.order_by(None).order_by(schema.rounds.c.position.desc()).limit(1)
+        row = connection.execute(newest).one_or_none()
+        return "" if row is None else str(row.key)
+
     @contextmanager
     def _read(self) -> Iterator[sa.Connection]:
         with self._explained(), self._engine.begin() as connection:
@@ -189,6 +200,8 @@ class SQLStore:
             yield
         except IntegrityError:
             raise
+        except UnicodeEncodeError as error:
+            raise InvalidInput("a text holds characters that cannot be stored") from error
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
             raise StoreError(f"{self._where}: {_advice(cause)}") from error
@@ -217,12 +230,14 @@ def _line(line: Round) -> dict[str, Any]:
         "rater": line.rater,
         "answered_at": line.answered_at,
         "note": dict(line.note),
+        "key": line.key,
     }
 
 
 def _round(row: Any) -> Round:
     answer = None if row.answer is None else answer_from_json(row.answer)
-    return Round(row.position, row.shown_at, answer, row.rater, row.answered_at, row.note)
+    when = (row.shown_at, answer, row.rater, row.answered_at, row.note)
+    return Round(row.position, *when, key=row.key)
 
 
 def _record(row: Any) -> RunRecord:
@@ -239,7 +254,12 @@ def _record(row: Any) -> RunRecord:
     )
 
 
-def _engine(url: str) -> sa.Engine:
+def sqlite_url(path: str) -> sa.URL:
+    """The URL of a database file, whatever characters its path has."""
+    return sa.URL.create("sqlite", database=path)
+
+
+def _engine(url: str | sa.URL) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() != "sqlite":
@@ -247,10 +267,10 @@ def _engine(url: str) -> sa.Engine:
         # isolation_level None hands transactions to the "begin" listener below.
         arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
         engine = sa.create_engine(parsed, connect_args=arguments)
-    except (ArgumentError, NoSuchModuleError, ImportError) as error:
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
         cause = str(error).splitlines()[0]
         raise StoreError(
-            f"the store {url.split('@')[-1]!r} cannot be opened ({cause}); "
+            f"the store {str(url).split('@')[-1]!r} cannot be opened ({cause}); "
             "use sqlite:///FILE, or postgresql+psycopg://… with: pip install 'zorank[postgres]'"
         ) from error
     if parsed.database:
@@ -262,8 +282,17 @@ def _engine(url: str) -> sa.Engine:
 
 def _configure_sqlite(connection: Any, _: Any) -> None:
     # synchronous FULL: an answer that was acknowledged survives a power cut, not only a crash.
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+    deadline = time.monotonic() + LOCK_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:  # switching does not wait for a lock by itself
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
@@ -275,9 +304,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 def _make_folder(file: Path) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise StoreError(
-            f"the folder {file.parent} cannot be made ({error.strerror}); "
+            f"the folder {str(file.parent)!r} cannot be made ({error}); "
             "choose a place you may write to"
         ) from error
 

@@ -1,13 +1,14 @@
 // The grid of pictures: builds the cards of a round and shows a ranking on them.
 
 import { el, icon } from "./dom.js";
-import { draggable } from "./drag.js";
+import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
 import { exhibitView, kindOf, videosInStep } from "./media.js";
 import { describe, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
 
 const HOLD_MILLISECONDS = 380;
-const PHONE = matchMedia("(max-width: 640px)");
+const SCROLLS = matchMedia("(max-width: 640px), (max-width: 900px) and (max-height: 520px)");
+const UPRIGHT_PHONE = matchMedia("(max-width: 640px)");
 const MEDALS = ["", "gold", "silver", "bronze"];
 
 export function createGrid(grid, frame, controls, handlers) {
@@ -16,12 +17,12 @@ export function createGrid(grid, frame, controls, handlers) {
   let columns = 3;
 
   function fit() {
-    const gap = PHONE.matches ? 10 : 16;
+    const gap = SCROLLS.matches ? 10 : 16;
     const { clientWidth: width, clientHeight: height } = frame;
     const largest = largestGrid({ count: cards.length, width, height, aspect, gap });
-    // A phone scrolls, so two columns by width; elsewhere everything is in sight at once.
-    columns = PHONE.matches ? Math.min(2, cards.length) : largest.columns;
-    const cardWidth = PHONE.matches ? (width - gap * (columns - 1)) / columns : largest.cardWidth;
+    // A phone scrolls, so the width decides; elsewhere everything is in sight at once.
+    columns = SCROLLS.matches ? Math.min(UPRIGHT_PHONE.matches ? 2 : 3, cards.length) : largest.columns;
+    const cardWidth = SCROLLS.matches ? (width - gap * (columns - 1)) / columns : largest.cardWidth;
     grid.style.setProperty("--columns", columns);
     grid.style.setProperty("--card", `${cardWidth}px`);
     grid.style.setProperty("--aspect", aspect);
@@ -112,6 +113,7 @@ export function createGrid(grid, frame, controls, handlers) {
       const moved = (move) => Math.hypot(move.clientX - from.x, move.clientY - from.y) > 10 && !held && stop();
       const released = () => {
         stop();
+        if (held) swallowNextClick();
         // A finger covers the picture, so for touch it stays open after the finger is lifted.
         if (held && event.pointerType === "mouse") handlers.endPeek();
       };
@@ -123,18 +125,16 @@ export function createGrid(grid, frame, controls, handlers) {
       addEventListener("pointerup", released);
       addEventListener("pointercancel", stop);
     });
-    pick.addEventListener("click", (event) => {
-      if (!held) return;
-      event.stopImmediatePropagation();
-      held = false;
-    }, true);
     pick.addEventListener("contextmenu", (event) => event.preventDefault());
   }
 
   function show(round) {
     const single = round.question !== "rank";
+    const left = cards;
     cards = round.exhibits.map((exhibit) => build(exhibit, single));
     grid.replaceChildren(...cards.map(({ card }) => card));
+    // Pictures nobody waits for any more give their connections to the new ones.
+    for (const { view } of left) if (view.tagName === "IMG" && !view.complete) view.src = "";
     grid.classList.remove("leaving");
     grid.dataset.question = round.question;
     const videos = cards.map(({ view }) => view).filter((view) => view.tagName === "VIDEO");

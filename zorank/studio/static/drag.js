@@ -2,6 +2,16 @@
 
 const THRESHOLD = 5;
 
+/** The click that ends a drag or a long press is not meant as a click. */
+export function swallowNextClick() {
+  const swallow = (click) => {
+    click.stopPropagation();
+    click.preventDefault();
+  };
+  addEventListener("click", swallow, { capture: true, once: true });
+  setTimeout(() => removeEventListener("click", swallow, true), 50);
+}
+
 /**
  * Makes `handle` draggable. A copy of it follows the pointer; onMove and onDrop get the point in
  * the window. A press that does not move stays a click.
@@ -40,13 +50,7 @@ export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
       if (!ghost) return;
       ghost.remove();
       document.documentElement.classList.remove("dragging");
-      // The click that follows a drag is not meant as a click.
-      const swallow = (click) => {
-        click.stopPropagation();
-        click.preventDefault();
-      };
-      addEventListener("click", swallow, { capture: true, once: true });
-      setTimeout(() => removeEventListener("click", swallow, true));
+      swallowNextClick();
       onEnd?.();
       if (event.type === "pointerup") onDrop({ x: event.clientX, y: event.clientY });
     };

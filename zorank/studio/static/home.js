@@ -62,14 +62,21 @@ async function discard(run) {
 
 async function show() {
   const done = await attempt(() => get("/api/runs"), { retry: show });
-  if (!done) return;
-  const runs = [...done.value].sort((a, b) => b.created_at - a.created_at);
-  document.body.classList.toggle("no-runs", runs.length === 0);
-  find("#welcome").hidden = runs.length > 0;
-  find("#collection").hidden = runs.length === 0;
+  // Without the list, a new run can still be started.
+  const runs = done ? [...done.value].sort((a, b) => b.created_at - a.created_at) : [];
+  const welcomes = Boolean(done) && runs.length === 0;
+  find("#welcome").hidden = !welcomes;
+  find("#collection").hidden = welcomes;
+  // Both sections lead to a new run; only the one in sight may be found under the name.
+  for (const link of document.querySelectorAll("[data-new-run]")) {
+    if (link.closest("section").hidden) delete link.dataset.testid;
+    else link.dataset.testid = "new-run";
+  }
   const list = find("#runs");
   list.replaceChildren(list.firstElementChild, ...runs.map(card));
 }
 
+// A page brought back by the back button still shows what was true when it was left.
+addEventListener("pageshow", (event) => event.persisted && show());
 drawIcons();
 show();

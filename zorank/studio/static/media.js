@@ -116,12 +116,20 @@ export function silence() {
 export function videosInStep(videos) {
   const ALLOWED_DRIFT = 0.08;
   let rate = 1;
-  const replay = () =>
-    videos.forEach((video) => {
+  const rewind = (video) =>
+    new Promise((resolve) => {
+      video.pause();
+      video.addEventListener("seeked", resolve, { once: true });
       video.currentTime = 0;
+    });
+  // All are at the first frame before any plays, or the quick ones would run ahead.
+  const replay = async () => {
+    await Promise.all(videos.map(rewind));
+    for (const video of videos) {
       video.playbackRate = rate;
       video.play().catch(() => {});
-    });
+    }
+  };
   const ready = (video) =>
     video.readyState >= 3 || new Promise((resolve) => video.addEventListener("canplay", resolve, { once: true }));
   Promise.all(videos.map(ready)).then(replay);

@@ -34,6 +34,7 @@ export function createOwnerTools({ run, round, reload }) {
     if (!done) return;
     inviteLink.value = done.value.url;
     linkBox.hidden = false;
+    linkBox.scrollIntoView({ block: "end" });
     copy();
   });
 

@@ -8,8 +8,10 @@ const INSET = 5;
 
 function points(values) {
   const known = values.filter((value) => value != null);
-  const low = Math.min(...known);
-  const span = Math.max(...known) - low || 1;
+  const high = Math.max(...known);
+  // A constant gets a line through the middle: at the bottom it would look like nothing.
+  const low = Math.min(...known) === high ? high - 1 : Math.min(...known);
+  const span = Math.min(...known) === high ? 2 : high - low;
   const step = (WIDTH - 2 * INSET) / Math.max(values.length - 1, 1);
   return values
     .map((value, index) =>
@@ -61,10 +63,13 @@ function linePlot(rows, field, label, format) {
 export function historyPlots(rows, { several = false, brief = false } = {}) {
   const ranked = rows.filter((row) => row.question !== "start");
   if (!ranked.length) return [];
-  const accepted = ranked.filter((row) => row.moved).length;
-  const label = `The best changed in ${accepted} of ${ranked.length} rounds`;
+  // Some optimisers rank for a direction first; only their "which is best?" rounds can accept a step.
+  const deciding = ranked.filter((row) => row.question === "best");
+  const tries = deciding.length ? deciding : ranked;
+  const accepted = tries.filter((row) => row.moved).length;
+  const label = `${accepted} of ${tries.length} steps accepted`;
   return [
-    plot("Steps accepted", `${accepted} of ${ranked.length}`, steps(ranked.map((row) => row.moved), label)),
+    plot("Steps accepted", `${accepted} of ${tries.length}`, steps(tries.map((row) => row.moved), label)),
     linePlot(ranked, "radius", "Spread", (value) => value.toPrecision(2)),
     !brief && linePlot(ranked, "distance", "Distance from the start", (value) => value.toPrecision(2)),
     linePlot(ranked, "seconds", "Time per answer", seconds),

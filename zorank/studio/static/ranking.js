@@ -98,7 +98,8 @@ export function fromAnswer(answer, count) {
 
 export const sameRanking = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
-const ordinal = (place) => `${place}${{ 1: "st", 2: "nd", 3: "rd" }[place] ?? "th"}`;
+const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
+const ordinal = (place) => `${place}${{ one: "st", two: "nd", few: "rd" }[ordinals.select(place)] ?? "th"}`;
 
 /** One position in words, for labels and announcements. */
 export function describe(current, position) {

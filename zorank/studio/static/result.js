@@ -49,7 +49,7 @@ function drawJourney() {
 }
 
 async function branch() {
-  const { round } = looked;
+  const round = looked.round + 1; // A branch keeps so many rounds, and this one is to be among them.
   const title = `${run.title || "Untitled"}, from ${roundName(looked).toLowerCase()}`;
   const done = await attempt(() => post(runPath(runId, "/branch"), { round, title }), { retry: branch });
   if (done) location.assign(`/runs/${encodeURIComponent(done.value.id)}`);
@@ -114,7 +114,9 @@ function linkDownloads() {
     link.href = href;
     link.setAttribute("download", `zorank-${runId}-${name}`);
   }
-  if (kindOf(run.media_type) !== "image") find("#download-journey")?.remove();
+  if (kindOf(run.media_type) === "image") return;
+  find("#download-journey")?.remove();
+  find("#download-best .button-text").textContent = "Download the best";
 }
 
 async function start() {

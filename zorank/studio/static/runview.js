@@ -26,6 +26,7 @@ export function showChrome(round, { role, ready, tieNext, waiting }) {
   const noneBetter = find("#none-better");
   noneBetter.hidden = round.question !== "best" || !round.exhibits.some((exhibit) => exhibit.current);
   noneBetter.disabled = waiting;
+  document.body.dataset.question = round.question;
   find("#undo").disabled = !ready && (role !== "owner" || round.index === 0);
 }
 
