@@ -110,7 +110,7 @@ export async function attempt(task, { retry, onStale } = {}) {
       return null;
     }
     // Repeating cannot help when the server has understood the request and refused it.
-    const refused = [401, 403, 404, 422].includes(failure.status);
+    const refused = [401, 403, 404, 409, 422].includes(failure.status);
     showBanner(failure.message, refused ? null : retry);
     return null;
   }

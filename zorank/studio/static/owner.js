@@ -80,7 +80,8 @@ export function createOwnerTools({ run, round, reload }) {
     } catch {
       return showBanner("That is not an answer: it must be the JSON text that the offline page shows.");
     }
-    const { order, worst = [], rater = "offline" } = answer ?? {};
+    const { order, worst = [] } = answer ?? {};
+    const rater = answer?.rater || "offline";
     if (!Array.isArray(order)) return showBanner("That is not an answer: it names no order.");
     const index = answer.round ?? answer.index ?? round().index;
     const send = () => post(runPath(run.id, `/rounds/${index}/answer`), { order, worst, rater });
