@@ -4,12 +4,12 @@ import re
 import shutil
 from contextlib import contextmanager
 
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.studio_server import TOKEN
 
 # Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
-PATIENCE = 60_000
+PATIENCE = 30_000
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -26,7 +26,7 @@ PHONE = {
     "is_mobile": True,
 }
 HEADINGS = {"start": r"start from", "rank": r"[Rr]ank", "best": r"best\?"}
-# The words may change, but a 409 is the one refusal that a page answers quietly by itself.
+# Browsers log every refusal; this is the one that a page answers by itself, without a word.
 QUIET = r"status of 409"
 
 expect.set_options(timeout=PATIENCE)
@@ -133,6 +133,13 @@ class Tab:
         self.page.wait_for_function(ALL_IMAGES_LOADED)
         self.page.wait_for_function(NOTHING_MOVES)
 
+    def set_system_theme(self, scheme):
+        """The page follows one frame later, so wait for it."""
+        self.page.emulate_media(color_scheme=scheme)
+        follows = "scheme => document.documentElement.dataset.theme === scheme"
+        self.page.wait_for_function(follows, arg=scheme)
+        self.settle()
+
     # What is done.
 
     def click(self, *positions, **how):
@@ -183,6 +190,3 @@ def log(server, run_id):
     with server.client() as client:
         exported = client.get(f"/api/runs/{run_id}/export").raise_for_status().json()
     return [line for line in exported["rounds"] if line["answer"] is not None]
-
-
-__all__ = ["DESKTOP", "PHONE", "Error", "Person", "Tab", "launched", "log", "new_run"]

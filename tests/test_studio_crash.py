@@ -23,7 +23,7 @@ from .studio_server import Server
 KILLS = 20
 RATERS = ("ann", "bob", "cleo")
 PATIENCE = 120
-"""Seconds within which a round must close, however busy the machine is."""
+"""Seconds within which the last rounds must close, however busy the machine is."""
 
 RENDERER = """
 from zorank.types import Exhibit
@@ -136,7 +136,7 @@ def test_a_studio_killed_twenty_times_loses_and_doubles_nothing(tmp_path, server
             server.kill()
             server.start()
         closed = sum(line.answer is not None for line in store.rounds(run_id))
-        wait_for_rounds(store, run_id, raters, closed + 3)
+        wait_for_rounds(store, run_id, raters, max(closed + 3, KILLS))
     finally:
         for rater in raters:
             rater.enough.set()
@@ -148,7 +148,7 @@ def test_a_studio_killed_twenty_times_loses_and_doubles_nothing(tmp_path, server
     record, log = store.record(run_id), store.rounds(run_id)
     waiting = log.pop()
     assert [line.index for line in log] == list(range(len(log)))
-    assert len(log) > KILLS
+    assert sum(rater.lost for rater in raters) > 0  # some kills hit an answer on its way
     check_answers(record, log, store.ballots(run_id, waiting.index), raters)
     check_numbers(record, log, waiting, raters, np.array(told))
     assert Run.open(store, run_id).best().tobytes() == np.array(told).tobytes()
@@ -167,7 +167,8 @@ def check_answers(record, log, open_ballots, raters):
         for index, ballots in standing:
             mine = [b.ranking for b in ballots if b.rater == rater.name]
             assert len(mine) <= 1
-            found.update({index: ranking for ranking in mine})
+            if mine:
+                found[index] = mine[0]
         assert set(rater.acknowledged) <= set(found) <= set(rater.sent)
         for index, ranking in found.items():
             (shown_there,) = rater.seen[index]

@@ -14,7 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from zorank._version import __version__
 from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.protocols import Store
-from zorank.studio import api, pages
+from zorank.studio import api, pages, pictures
 from zorank.studio.guard import Guard
 from zorank.studio.sessions import NotThere, Renderers, Studio
 
@@ -50,6 +50,7 @@ def create_app(
     app.add_middleware(_BodyLimit)
     app.middleware("http")(_guarded)
     app.include_router(api.router, prefix="/api")
+    app.include_router(pictures.router, prefix="/api")
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     for error, status in STATUSES.items():

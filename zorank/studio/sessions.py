@@ -157,6 +157,7 @@ class Studio:
                 )
         with session.lock:
             session.refresh()
+            self._close_if_complete(session)
             yield session
 
     def answer(self, run_id: str, index: int, on_screen: Ranking, rater: str) -> int:
@@ -169,8 +170,7 @@ class Studio:
                 session.run.tell(ranking, rater=rater, round=index)
             else:
                 self.store.cast(run_id, index, Ballot(rater, ranking))
-                if len(cast) + 1 >= self.needed(run_id):
-                    self._close(session)
+                self._close_if_complete(session)
             self._look_ahead(session)
             return session.waiting.index
 
@@ -284,6 +284,13 @@ class Studio:
             raise StaleAnswer(
                 f"round {index} is not waiting for an answer: round {session.waiting.index} is"
             )
+
+    def _close_if_complete(self, session: Session) -> None:
+        """Close a round that has its answers, also one that a crash left open."""
+        run_id, needed = session.run.name, self.needed(session.run.name)
+        if needed > 1 and len(self.store.ballots(run_id, session.waiting.index)) >= needed:
+            self._close(session)
+            session.refresh()
 
     def _close(self, session: Session) -> None:
         run, index = session.run, session.waiting.index

@@ -148,7 +148,7 @@ async function load() {
 async function undo() {
   if (!round || busy) return;
   if (past.length) return change(past.pop(), { remember: false, words: "Taken back" });
-  if (!model.isEmpty(ranking)) return change(model.EMPTY, { words: "Cleared" });
+  if (!model.isEmpty(ranking)) return change(model.EMPTY, { remember: false, words: "Cleared" });
   if (!isOwner || round.index === 0) return;
   busy = true;
   const done = await attempt(() => post(path("/undo"), { rounds: 1 }), { retry: undo, onStale: load });
@@ -195,6 +195,8 @@ function bindButtons() {
   find("#same").addEventListener("click", same);
   find("#none-better").addEventListener("click", noneBetter);
   find("#help-button").addEventListener("click", showHelp);
+  // After a click with the mouse, Enter means Next again, not the button that was clicked.
+  find(".actions").addEventListener("click", (event) => event.detail > 0 && event.target.closest("#undo, #same, #none-better, #next")?.blur());
 }
 
 async function start() {

@@ -59,6 +59,7 @@ export function createTray(tray, handlers) {
     const shown = !single && ranking.groups.length > 0;
     tray.classList.toggle("filled", shown);
     if (!shown) return tray.replaceChildren();
+    const before = new Set([...tray.querySelectorAll(".tray-item")].map(({ dataset }) => Number(dataset.position)));
     const groups = ranking.groups.map((group) =>
       el("li", { class: `tray-group${group.length > 1 ? " tied" : ""}` }, group.map((position) => item(exhibits[position], ranking))),
     );
@@ -66,6 +67,9 @@ export function createTray(tray, handlers) {
       type: "button", class: "tray-tie", "aria-pressed": String(ranking.tieNext),
       title: "The next pick ties with the last (T)", on: { click: handlers.toggleTie },
     }, "=", el("span", { class: "visually-hidden", text: " The next pick ties with the last" }));
+    for (const button of groups.flatMap((group) => [...group.children])) {
+      button.classList.toggle("fresh", !before.has(Number(button.dataset.position)));
+    }
     tray.replaceChildren(el("ol", { class: "tray-list", "aria-label": "Your ranking, best first" }, groups), tie);
   };
 }

@@ -1,0 +1,45 @@
+"""The command line: it translates words into calls and results into words, and decides nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from zorank._version import __version__
+from zorank.cli import runs
+from zorank.cli.common import log, out
+from zorank.cli.minimize import minimize
+from zorank.cli.plan import plan
+from zorank.cli.studio import studio
+from zorank.errors import ZorankError
+
+app = typer.Typer(
+    name="zorank",
+    help="Optimise what can be ranked but not scored.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+for command in (studio, minimize, plan):
+    app.command()(command)
+app.add_typer(runs.app, name="runs")
+
+
+def main() -> None:
+    """Run the command line; an expected error is one sentence and exit code 2."""
+    try:
+        app()
+    except ZorankError as error:
+        log.print(f"zorank: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(2)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        out.print(__version__, highlight=False)
+        raise typer.Exit

@@ -1,0 +1,40 @@
+"""zorank studio: people rank in the browser."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from zorank.cli.common import load_object, open_store
+from zorank.errors import MissingExtra
+
+
+def studio(
+    renderer: Annotated[
+        str | None,
+        typer.Option(
+            help="Offer only this: a renderer's name, or one of your own, module:object."
+        ),
+    ] = None,
+    store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; others than loopback are reachable.")
+    ] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="The port; else 8321, or any free one.")] = None,
+    token: Annotated[
+        str | None, typer.Option(help="The owner's token; else one that is kept.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
+) -> None:
+    """Open the studio: a page on which people rank, and the pictures get better.
+
+    Everything is kept as you go: close it, start it again, and go on.
+    """
+    try:
+        from zorank.studio.offer import offer
+        from zorank.studio.server import serve
+    except ModuleNotFoundError as error:
+        raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
+    offered = offer(renderer, load_object)
+    serve(open_store(store), offered, host, port, token, browser=not no_browser)

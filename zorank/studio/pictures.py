@@ -1,0 +1,138 @@
+"""The interface's exhibits and downloads: what a run looks like, as soon as it is rendered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
+
+from zorank.studio import keepsakes
+from zorank.studio.forms import Index, Member, Owner, Run, TheStudio
+from zorank.studio.sessions import Session, Studio
+from zorank.types import Exhibit, Vector
+
+router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
+
+Size = Annotated[int | None, Query(ge=64, le=2048)]
+
+
+@router.get("/runs/{run_id}/rounds/{index}/exhibits/{position}")
+async def show_exhibit(
+    run_id: Run,
+    index: Index,
+    position: Annotated[int, Path(ge=0, le=63)],
+    studio: TheStudio,
+    _: Member,
+) -> Response:
+    """What stands at a screen position of a round, as soon as it is rendered."""
+
+    def candidate(session: Session) -> Vector:
+        slate, shown = studio.slate(session, index)
+        if position >= len(shown):
+            raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
+        return slate[shown[position]]
+
+    return await _rendered(studio, run_id, candidate)
+
+
+@router.get("/runs/{run_id}/rounds/{index}/offline")
+def offline_round(run_id: Run, index: Index, studio: TheStudio, _: Owner) -> Response:
+    """One slate as a page that needs no server; its answer can be imported later."""
+    with studio.session(run_id) as session:
+        slate, shown = studio.slate(session, index)
+        futures = [studio.exhibit(session, slate[candidate]) for candidate in shown]
+        title = studio.meta(run_id)["title"]
+    exhibits = [future.result(timeout=120) for future in futures]
+    page = keepsakes.offline_page(title, index, slate.question, exhibits)
+    return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
+
+
+@router.get("/runs/{run_id}/best")
+async def show_best(run_id: Run, studio: TheStudio, _: Member, size: Size = None) -> Response:
+    """The best picture so far."""
+    return await _rendered(studio, run_id, lambda session: session.run.best(), size)
+
+
+@router.get("/runs/{run_id}/start")
+async def show_start(run_id: Run, studio: TheStudio, _: Member, size: Size = None) -> Response:
+    """The picture that was picked to start from."""
+
+    def start(session: Session) -> Vector:
+        if session.start is None:
+            raise HTTPException(404, "no start has been picked yet")
+        return session.start
+
+    return await _rendered(studio, run_id, start, size)
+
+
+@router.get("/runs/{run_id}/bests/{index}")
+async def show_best_after(
+    run_id: Run, index: Index, studio: TheStudio, _: Member, size: Size = None
+) -> Response:
+    """The best picture after a round."""
+
+    def best(session: Session) -> Vector:
+        if index >= len(session.milestones):
+            raise HTTPException(404, f"round {index} has not been answered")
+        return session.milestones[index].best
+
+    return await _rendered(studio, run_id, best, size)
+
+
+@router.get("/runs/{run_id}/journey")
+def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
+    """The way from the start to the best, as an animated picture."""
+    with studio.session(run_id) as session:
+        stations = [milestone.best for milestone in session.milestones if milestone.moved]
+        renderer = session.renderer
+    if not stations:
+        raise HTTPException(404, "no start has been picked yet")
+    moving = keepsakes.journey(renderer, stations)
+    return _download(moving, "image/webp", f"{run_id}-journey.webp", attach=False)
+
+
+@router.get("/runs/{run_id}/vector")
+def show_vector(run_id: Run, studio: TheStudio, _: Owner) -> Response:
+    """The best point as a JSON list."""
+    with studio.session(run_id) as session:
+        data = json.dumps(session.run.best().tolist())
+    return _download(data.encode(), "application/json", f"{run_id}-vector.json")
+
+
+@router.get("/runs/{run_id}/export")
+def export(run_id: Run, studio: TheStudio, _: Owner) -> Response:
+    """The run as a recipe that makes it again anywhere: the same as `zorank runs export`."""
+    with studio.session(run_id) as session:
+        data = json.dumps(session.run.export(), indent=2)
+    return _download(data.encode(), "application/json", f"{run_id}.json")
+
+
+async def _rendered(studio: Studio, run_id: str, choose: Any, size: int | None = None) -> Response:
+    def request_exhibit() -> Any:
+        with studio.session(run_id) as session:
+            return studio.exhibit(session, choose(session), size)
+
+    future = await run_in_threadpool(request_exhibit)
+    try:
+        exhibit: Exhibit = await asyncio.shield(asyncio.wrap_future(future))
+    except MemoryError as error:
+        raise HTTPException(503, "there is not enough memory to render this; try again") from error
+    except Exception as error:  # whatever a renderer raises, the round stays answerable
+        said = f"{type(error).__name__}: {error}"
+        raise HTTPException(503, f"this could not be rendered ({said:.200}); try again") from error
+    headers = {"Cache-Control": "private, max-age=31536000, immutable"}
+    if exhibit.media_type.startswith("text/"):
+        # A text may hold markup of a user's own: it gets no scripts, no network and no origin.
+        headers["Content-Security-Policy"] = (
+            "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+        )
+    return Response(exhibit.data, media_type=exhibit.media_type, headers=headers)
+
+
+def _download(data: bytes, media_type: str, file: str, attach: bool = True) -> Response:
+    kind = "attachment" if attach else "inline"
+    headers = {"Content-Disposition": f'{kind}; filename="{file}"'}
+    return Response(data, media_type=media_type, headers=headers)
