@@ -133,6 +133,17 @@ def test_ballots_are_cast_once_each_and_taken_back_with_their_round(store, recor
     assert store.ballots("a run", 0) == [bob]
 
 
+def test_an_answer_that_leaves_out_a_ballot_is_refused(store, record):
+    store.create(record)
+    key = store.append("a run", 0, 1.0).key
+    for rater in ("ann", "bob"):
+        store.cast("a run", 0, Ballot(rater, Ranking.of([1])))
+    with pytest.raises(StaleAnswer, match="another ballot was cast"):
+        store.answer("a run", answered(0, 1, key=key), ballots=1)
+    store.answer("a run", answered(0, 1, key=key), ballots=2)
+    assert store.rounds("a run")[0].answer == Ranking.of([1])
+
+
 def test_meta_is_kept_and_replaced(store, record):
     store.create(replace(record, meta={"title": "a ridge"}))
     assert store.record("a run").meta == {"title": "a ridge"}
@@ -247,9 +258,11 @@ def test_several_processes_open_a_new_store_at_once(kind, tmp_path, request):
     url = str(tmp_path / "runs.db")
     if kind == "postgresql":
         url = request.getfixturevalue("postgres_url")
-        with sa.create_engine(url).begin() as connection:
+        engine = sa.create_engine(url)
+        with engine.begin() as connection:
             for table in ("ballots", "rounds", "runs", "schema"):
                 connection.execute(sa.text(f"DROP TABLE IF EXISTS zorank_{table}"))
+        engine.dispose()
     command = [sys.executable, "-c", OPENER, url]
     processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
     failures = [p.communicate()[1].decode() for p in processes]

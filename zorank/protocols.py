@@ -110,8 +110,12 @@ class Store(Protocol):
         """
         ...
 
-    def answer(self, name: str, answered: Round) -> None:
-        """Answer the waiting round; refuse if it is not the one, by index and key, that waits."""
+    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
+        """Answer the waiting round; refuse if it is not the one, by index and key, that waits.
+
+        `ballots` is how many the answer was made of; if another was cast meanwhile, the answer is
+        refused, so that no ballot that was acknowledged is left out.
+        """
         ...
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:

@@ -136,6 +136,7 @@ class Run:
         rater: str | None = None,
         round: int | None = None,
         note: Mapping[str, Any] | None = None,
+        ballots: int | None = None,
     ) -> None:
         """Answer the waiting slate.
 
@@ -144,6 +145,8 @@ class Run:
             rater: who answers.
             round: the index of the round this answers; refused if another one waits.
             note: kept in the log and shown in the history, never told to the optimizer.
+            ballots: how many of the store's ballots this answer is made of; refused if there are
+                others by now.
         """
         if self._waiting is None or self._overtaken:
             raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
@@ -163,7 +166,7 @@ class Run:
             answered_at=time.time(),
             note=_plain_json(note, "a note"),
         )
-        self._commit(lambda: self._store.answer(self.name, answered))  # durable first
+        self._commit(lambda: self._store.answer(self.name, answered, ballots))  # durable first
         self._advance(answered, slate, state)
         self._waiting = None
 

@@ -53,11 +53,13 @@ class MemoryStore:
         log.append(Round(index, shown_at, key=new_key()))
         return log[-1]
 
-    def answer(self, name: str, answered: Round) -> None:
+    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round."""
         log = self._log(name)
         if waiting_index(log) != answered.index or log[-1].key != answered.key:
             raise stale(name, answered.index, waiting_index(log))
+        if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
+            raise outvoted(name, answered.index)
         log[-1] = replace(answered, shown_at=log[-1].shown_at)
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
@@ -120,6 +122,11 @@ def last_key(log: list[Round]) -> str:
 def overtaken(name: str) -> StaleAnswer:
     """The error for an undo of what is no longer the last answer."""
     return StaleAnswer(f"run {name!r} was answered elsewhere since; look at it before undoing")
+
+
+def outvoted(name: str, index: int) -> StaleAnswer:
+    """The error for an answer made of fewer ballots than there are."""
+    return StaleAnswer(f"another ballot was cast for round {index} of run {name!r} meanwhile")
 
 
 def doubled(name: str, index: int, rater: str) -> StaleAnswer:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.stores import schema
-from zorank.stores.memory import doubled, new_key, overtaken, stale
+from zorank.stores.memory import doubled, new_key, outvoted, overtaken, stale
 from zorank.types import Ballot, Round, RunRecord, answer_from_json, ranking_from_json
 
 LOCK_SECONDS = 10.0
@@ -91,7 +91,7 @@ class SQLStore:
             connection.execute(sa.insert(schema.rounds).values({**new, "key": key}))
             return Round(index, shown_at, key=key)
 
-    def answer(self, name: str, answered: Round) -> None:
+    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
@@ -99,6 +99,10 @@ class SQLStore:
             same = _waits(last) and (last.position, last.key) == (answered.index, answered.key)
             if not same:
                 raise stale(name, answered.index, _next(last) if _waits(last) else None)
+            if ballots is not None:
+                cast = _standing_ballots(run_id, answered.index).subquery()
+                if connection.scalar(sa.select(sa.func.count()).select_from(cast)) != ballots:
+                    raise outvoted(name, answered.index)
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
             connection.execute(update.values(_line(answered)))
 
@@ -122,15 +126,10 @@ class SQLStore:
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         """The ballots cast for a round."""
-        table = schema.ballots
         with self._read() as connection:
             run_id = self._find(connection, name).id
-            mine = (table.c.run_id == run_id) & (table.c.position == index)
-            query = sa.select(table).where(mine & table.c.undone_at.is_(None)).order_by(table.c.id)
-            return [
-                Ballot(row.rater, ranking_from_json(row.ranking), row.weight)
-                for row in connection.execute(query)
-            ]
+            cast = connection.execute(_standing_ballots(run_id, index))
+            return [Ballot(b.rater, ranking_from_json(b.ranking), b.weight) for b in cast]
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         """Take back every round from `index` on; the tables keep them as undone."""
@@ -210,6 +209,12 @@ class SQLStore:
 def _standing_rounds(run_id: int) -> sa.Select[Any]:
     mine = (schema.rounds.c.run_id == run_id) & schema.rounds.c.undone_at.is_(None)
     return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
+
+
+def _standing_ballots(run_id: int, index: int) -> sa.Select[Any]:
+    table = schema.ballots
+    mine = (table.c.run_id == run_id) & (table.c.position == index) & table.c.undone_at.is_(None)
+    return sa.select(table).where(mine).order_by(table.c.id)
 
 
 def _waits(last: Any) -> bool:

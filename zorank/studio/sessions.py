@@ -293,12 +293,21 @@ class Studio:
             session.refresh()
 
     def _close(self, session: Session) -> None:
+        """Tell the run what its raters said; somebody may answer or close elsewhere meanwhile."""
         run, index = session.run, session.waiting.index
-        ballots = self.store.ballots(run.name, index)
         known = self.rater_records(session)
-        weighed = tuple(replace(b, weight=known.get(b.rater, Agreement()).weight) for b in ballots)
-        answer = weighed[0].ranking if len(weighed) == 1 else Poll(weighed)
-        run.tell(answer, rater=", ".join(b.rater for b in weighed), round=index)
+        while session.waiting.index == index:
+            ballots = tuple(
+                replace(b, weight=known.get(b.rater, Agreement()).weight)
+                for b in self.store.ballots(run.name, index)
+            )
+            answer = ballots[0].ranking if len(ballots) == 1 else Poll(ballots)
+            raters = ", ".join(b.rater for b in ballots)
+            try:
+                run.tell(answer, rater=raters, round=index, ballots=len(ballots))
+                return
+            except StaleAnswer:
+                session.refresh()
 
     def _look_ahead(self, session: Session) -> None:
         session.refresh()

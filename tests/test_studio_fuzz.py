@@ -1,0 +1,251 @@
+"""Whatever is sent to the studio: no response is a 500, and a rater's link opens one run only."""
+
+import io
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+import schemathesis
+from fastapi.testclient import TestClient
+from PIL import Image
+from schemathesis.config import SchemathesisConfig
+
+from zorank import Run
+from zorank.optimizers import PickStart
+from zorank.stores import MemoryStore, open_store
+from zorank.studio import create_app
+from zorank.studio.gallery import fingerprint
+from zorank.types import Ballot, Exhibit, Ranking
+
+TOKEN = "owner-token-of-the-tests"
+SECRET = "a-title-nobody-else-may-read"
+MINE, THEIRS, FOREIGN = "run-mine", "run-theirs", "run-foreign"
+OWNERS_RUN = "run-owners"
+
+# What a rater's link opens, in its own run; every other operation is the owner's.
+OPEN_TO_RATERS = {
+    "GET /api/runs/{run_id}",
+    "GET /api/runs/{run_id}/round",
+    "POST /api/runs/{run_id}/rounds/{index}/answer",
+    "POST /api/runs/{run_id}/rounds/{index}/draft",
+    "GET /api/runs/{run_id}/rounds/{index}/exhibits/{position}",
+    "GET /api/runs/{run_id}/history",
+    "GET /api/runs/{run_id}/best",
+    "GET /api/runs/{run_id}/start",
+    "GET /api/runs/{run_id}/bests/{index}",
+    "GET /api/runs/{run_id}/journey",
+    "GET /api/runs/{run_id}/events",
+}
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A renderer of very small pictures."""
+
+    size: int = 8
+    word: str = ""
+    dim = 4
+    media_type = "image/png"
+
+    def render(self, candidates):
+        return [Exhibit("image/png", self._picture(x)) for x in candidates]
+
+    def _picture(self, x):
+        file = io.BytesIO()
+        colour = tuple(int(v) for v in np.clip(128 + 40 * x[:3], 0, 255))
+        Image.new("RGB", (8, 8), colour).save(file, "PNG")
+        return file.getvalue()
+
+
+def make_app(store, workers=2):
+    return create_app(store, {"dot": Dot}, TOKEN, hosts=("testserver",), workers=workers)
+
+
+def make_schema():
+    description = make_app(MemoryStore(), workers=0).openapi()
+    schema = schemathesis.openapi.from_dict(description, config=SchemathesisConfig(seed=7))
+    schema.config.generation.update(
+        max_examples=15, deterministic=True, database="none", no_shrink=True
+    )
+    # Cases depend on the seed alone, not on what other tests were answered before.
+    schema.config.phases.fuzzing.extra_data_sources.responses = False
+    schema.config.phases.fuzzing.error_feedback.is_enabled = False
+    schema.config.max_stream_events = 3  # /events goes on for ever
+    return schema
+
+
+schema = make_schema()
+
+
+def make_run(store, name, title="dots", raters=1, answers=()):
+    """A run of the studio whose name does not change from test to test."""
+    optimizer = PickStart(m=6, options={"m": 6, "mu": 0.35, "step": 2.0, "gamma": 0.5})
+    meta = {"renderer": "dot", "renderer_options": {}, "title": title, "raters": raters}
+    run = Run(optimizer, np.full(4, 0.5), 3, store, name, meta=meta)
+    for order in answers:
+        run.ask()
+        run.tell(order, rater="owner")
+    run.ask()
+    return run
+
+
+def tame(value, seen=None):
+    """A generated order with positions that a slate of six has, each at most once."""
+    seen = set() if seen is None else seen
+    if isinstance(value, list):
+        return [t for t in (tame(v, seen) for v in value) if t is not None]
+    if isinstance(value, int) and not isinstance(value, bool):
+        position = value % 6
+        return None if position in seen else seen.add(position) or position
+    return value
+
+
+def send(case, app, token):
+    return case.call(app=app, headers={"Authorization": f"Bearer {token}"})
+
+
+def aimed(case, run_id, waiting=3):
+    """The same request at an existing run, with a round that may exist and an order that may fit.
+
+    What was generated to be nonsense mostly stays so.
+    """
+    path = {**case.path_parameters, "run_id": run_id}
+    for name, size in (("index", waiting + 2), ("position", 8)):
+        if type(path.get(name)) is int and path[name] >= 0:
+            path[name] = waiting if name == "index" and path[name] % 2 else path[name] % size
+    body, seen = case.body, set()
+    if isinstance(body, dict):
+        fits = {key: tame(body[key], seen) for key in ("order", "worst") if key in body}
+        body = {**body, **fits}
+        if isinstance(body.get("renderer"), str):
+            body["renderer"] = "dot"
+    return case.operation.Case(
+        method=case.method,
+        path_parameters=path,
+        headers=case.headers,
+        cookies=case.cookies,
+        query=case.query,
+        body=body,
+        media_type=case.media_type,
+    )
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory):
+    store = open_store(str(tmp_path_factory.mktemp("owned") / "runs.db"))
+    yield store, make_app(store)
+    store.close()
+
+
+def stocked(store):
+    """Make the owner's run what it was, should a case have deleted, undone or changed it."""
+    if all(record.name != OWNERS_RUN for record in store.runs()):
+        make_run(store, OWNERS_RUN)
+    run = Run.open(store, OWNERS_RUN)
+    run.ask()
+    while len(run.history) < 3:
+        run.tell([2, 0], rater="owner")
+        run.ask()
+    store.set_meta(OWNERS_RUN, {**run.record.meta, "raters": 1})
+    return len(run.history)
+
+
+@schema.parametrize()
+def test_no_request_of_the_owner_gets_a_500(case, owned):
+    store, app = owned
+    response = send(case, app, TOKEN)
+    assert response.status_code < 500, response.text
+    waiting = stocked(store)
+    response = send(aimed(case, OWNERS_RUN, waiting), app, TOKEN)
+    assert response.status_code < 500, response.text
+    assert response.status_code not in (401, 403)
+
+
+@dataclass
+class Hostile:
+    """A studio with three runs, and a link that opens the first."""
+
+    app: object
+    store: object
+    token: str
+
+    def others(self):
+        """Everything that is kept of other runs and of the studio; exact, and comparable."""
+        records = [r for r in self.store.runs() if r.name != MINE]
+        return [
+            (
+                {**vars(record), "x0": record.x0.tobytes()},
+                self.store.rounds(record.name),
+                [self.store.ballots(record.name, index) for index in range(6)],
+            )
+            for record in records
+        ]
+
+    def mine(self):
+        """What a rater must not change in the own run: its settings, and what was answered."""
+        record = self.store.record(MINE)
+        answered = [line for line in self.store.rounds(MINE) if line.answer is not None]
+        return {**vars(record), "x0": record.x0.tobytes()}, answered
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    store = open_store(str(tmp_path_factory.mktemp("hostile") / "runs.db"))
+    app = make_app(store)
+    make_run(store, MINE, answers=([2], [0, 1, 2]))
+    theirs = make_run(store, THEIRS, title=SECRET, raters=2, answers=([1], [3, 4], [2]))
+    store.cast(THEIRS, theirs.rounds()[-1].index, Ballot("zoe", Ranking.of([1])))
+    Run("zo-ranksgd", np.ones(3), store=store, name=FOREIGN, meta={"title": SECRET}).ask()
+    with TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"}) as owner:
+        links = {
+            run: owner.post(f"/api/runs/{run}/invite").json()["url"] for run in (MINE, THEIRS)
+        }
+    yield Hostile(app, store, links[MINE].partition("token=")[2])
+    store.close()
+
+
+@schema.parametrize()
+def test_a_hostile_rater_gets_no_500_and_nothing_of_other_runs(case, hostile):
+    others, (settings, answered) = hostile.others(), hostile.mine()
+    for request in (case, *(aimed(case, run, len(answered)) for run in (MINE, THEIRS, FOREIGN))):
+        response = send(request, hostile.app, hostile.token)
+        assert response.status_code < 500, response.text
+        own = request.path_parameters.get("run_id") == MINE and "{run_id}" in case.operation.path
+        if not own or case.operation.label not in OPEN_TO_RATERS:
+            assert not 200 <= response.status_code < 300, response.text
+        assert SECRET.encode() not in response.content
+        assert hostile.token.encode() not in response.content
+    assert hostile.others() == others
+    now, log = hostile.mine()
+    assert now == settings
+    assert log[: len(answered)] == answered
+
+
+def test_the_interface_that_is_fuzzed_is_the_one_that_is_served(hostile):
+    served = TestClient(hostile.app).get("/openapi.json").json()
+    assert served == schema.raw_schema
+    labels = {result.ok().label for result in schema.get_all_operations()}
+    assert labels >= OPEN_TO_RATERS
+    assert len(labels) > 20
+
+
+@pytest.mark.parametrize("page", ["/", "/new", f"/runs/{THEIRS}", f"/runs/{THEIRS}/result"])
+def test_a_raters_link_opens_no_other_page(hostile, page):
+    with TestClient(hostile.app, follow_redirects=False) as client:
+        header = {"Authorization": f"Bearer {hostile.token}"}
+        refused = client.get(page, headers=header)
+        assert refused.status_code == 403
+        assert SECRET not in refused.text
+        entered = client.get(page, params={"token": hostile.token})
+        assert entered.headers["location"] == f"/runs/{MINE}"
+
+
+def test_a_picture_of_another_run_is_not_to_be_had_by_its_address(hostile):
+    """The address of a picture holds a digest of its vector; knowing it opens nothing."""
+    slate = Run.open(hostile.store, THEIRS).ask()
+    address = f"/api/runs/{THEIRS}/rounds/3/exhibits/0?v={fingerprint(slate[0])[:12]}"
+    header = {"Authorization": f"Bearer {hostile.token}"}
+    with TestClient(hostile.app, headers=header) as client:
+        assert client.get(address).status_code == 403
+        crossed = address.replace(THEIRS, f"{MINE}/../{THEIRS}")
+        assert client.get(crossed).status_code in (403, 404)
