@@ -155,8 +155,8 @@ class Tab:
             self.page.keyboard.press(key)
 
     def tab_to(self, name, steps=40):
-        """Press Tab until the element of this name has the focus."""
-        focused = "document.activeElement?.dataset.testid"
+        """Press Tab until the element of this name, or one inside it, has the focus."""
+        focused = "document.activeElement?.closest('[data-testid]')?.dataset.testid"
         for _ in range(steps):
             self.press("Tab")
             if self.page.evaluate(focused) == name:

@@ -240,6 +240,18 @@ def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store
     )
 
 
+def test_a_round_is_closed_when_it_turns_out_to_have_enough_answers(store):
+    """The others do not come, and the owner asks for fewer answers than were given already."""
+    client = restarted(store)
+    made = {"renderer": "plain", "seed": 5, "raters": 3}
+    run_id = client.post("/api/runs", json=made).json()["id"]
+    client.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[2]]})
+    client.patch(f"/api/runs/{run_id}", json={"raters": 1})
+    waiting = client.get(f"/api/runs/{run_id}/round").json()
+    assert waiting["index"] == 1
+    assert waiting["you_answered"] is False
+
+
 def test_a_kill_before_the_next_round_is_shown_leaves_it_to_the_next_start(store):
     """The round is closed in the store; the studio died before it asked the next one."""
     made = {"renderer": "plain", "seed": 5}

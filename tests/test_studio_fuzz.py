@@ -2,6 +2,7 @@
 
 import io
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -33,21 +34,23 @@ OPEN_TO_RATERS = {
     "GET /api/runs/{run_id}/best",
     "GET /api/runs/{run_id}/start",
     "GET /api/runs/{run_id}/bests/{index}",
-    "GET /api/runs/{run_id}/journey",
     "GET /api/runs/{run_id}/events",
 }
 
 
 @dataclass(frozen=True)
 class Dot:
-    """A renderer of very small pictures."""
+    """A renderer of very small pictures, and of none when it is told to fail."""
 
+    fails: ClassVar = False
     size: int = 8
     word: str = ""
-    dim = 4
-    media_type = "image/png"
+    dim: ClassVar = 4
+    media_type: ClassVar = "image/png"
 
     def render(self, candidates):
+        if Dot.fails:
+            raise RuntimeError("out of paint")
         return [Exhibit("image/png", self._picture(x)) for x in candidates]
 
     def _picture(self, x):
@@ -112,7 +115,7 @@ def aimed(case, run_id, waiting=3):
     path = {**case.path_parameters, "run_id": run_id}
     for name, size in (("index", waiting + 2), ("position", 8)):
         if type(path.get(name)) is int and path[name] >= 0:
-            path[name] = waiting if name == "index" and path[name] % 2 else path[name] % size
+            path[name] = path[name] % size if name == "position" or path[name] % 2 else waiting
     body, seen = case.body, set()
     if isinstance(body, dict):
         fits = {key: tame(body[key], seen) for key in ("order", "worst") if key in body}
@@ -168,6 +171,7 @@ class Hostile:
     app: object
     store: object
     token: str
+    before: list
 
     def others(self):
         """Everything that is kept of other runs and of the studio; exact, and comparable."""
@@ -200,13 +204,15 @@ def hostile(tmp_path_factory):
         links = {
             run: owner.post(f"/api/runs/{run}/invite").json()["url"] for run in (MINE, THEIRS)
         }
-    yield Hostile(app, store, links[MINE].partition("token=")[2])
+    hostile = Hostile(app, store, links[MINE].partition("token=")[2], [])
+    hostile.before = hostile.others()
+    yield hostile
     store.close()
 
 
 @schema.parametrize()
 def test_a_hostile_rater_gets_no_500_and_nothing_of_other_runs(case, hostile):
-    others, (settings, answered) = hostile.others(), hostile.mine()
+    settings, answered = hostile.mine()
     for request in (case, *(aimed(case, run, len(answered)) for run in (MINE, THEIRS, FOREIGN))):
         response = send(request, hostile.app, hostile.token)
         assert response.status_code < 500, response.text
@@ -215,7 +221,7 @@ def test_a_hostile_rater_gets_no_500_and_nothing_of_other_runs(case, hostile):
             assert not 200 <= response.status_code < 300, response.text
         assert SECRET.encode() not in response.content
         assert hostile.token.encode() not in response.content
-    assert hostile.others() == others
+    assert hostile.others() == hostile.before
     now, log = hostile.mine()
     assert now == settings
     assert log[: len(answered)] == answered
@@ -227,6 +233,76 @@ def test_the_interface_that_is_fuzzed_is_the_one_that_is_served(hostile):
     labels = {result.ok().label for result in schema.get_all_operations()}
     assert labels >= OPEN_TO_RATERS
     assert len(labels) > 20
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://["},
+        {"Origin": "null"},
+        {"Origin": "\u00ff"},
+        {"Host": "testserver:abc"},
+        {"Host": "testserver:999999"},
+        {"Host": ""},
+        {"Host": "["},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer \u00ff.\u00ff"},
+        {"Authorization": "Bearer ."},
+        {"Authorization": f"Bearer {MINE}."},
+        {"Cookie": "zorank-owner-80=\u00ff; zorank-rater-80=run-mine.x; ;;="},
+        {"Content-Type": "application/json; charset=nonsense"},
+        {"Content-Type": "multipart/form-data"},
+        {"Content-Length": "1e3"},
+        {"Content-Length": "9" * 5000},
+    ],
+    ids=lambda headers: "{}: {:.30}".format(*next(iter(headers.items()))),
+)
+def test_odd_headers_get_no_500(hostile, headers):
+    """They are sent in place of the usual ones, to a page, a question and a command."""
+    encoded = {name: value.encode("latin-1") for name, value in headers.items()}
+    with TestClient(hostile.app, raise_server_exceptions=False) as client:
+        for method, path in [
+            ("GET", "/"),
+            ("GET", "/api/runs"),
+            ("POST", f"/api/runs/{MINE}/undo"),
+        ]:
+            response = client.request(method, path, headers=encoded, content=b'{"rounds": 1}')
+            assert 400 <= response.status_code < 500, (method, path, response.text)
+    assert hostile.others() == hostile.before
+
+
+@pytest.mark.parametrize(
+    "path", ["rounds/0/exhibits/0", "rounds/0/offline", "best", "start", "bests/2", "journey"]
+)
+def test_a_renderer_that_fails_gives_no_500(tmp_path, path):
+    store = open_store(str(tmp_path / "runs.db"))
+    run = make_run(store, OWNERS_RUN, answers=([2], [0, 1, 2], [1]))
+    app = make_app(store)
+    header = {"Authorization": f"Bearer {TOKEN}"}
+    Dot.fails = True
+    try:
+        with TestClient(app, headers=header, raise_server_exceptions=False) as client:
+            broken = client.get(f"/api/runs/{run.name}/{path}")
+    finally:
+        Dot.fails = False
+        store.close()
+    assert broken.status_code == 503
+    assert "out of paint" in broken.json()["detail"]
+
+
+@pytest.mark.parametrize("name", ["eve, owner", "owner, eve", "Owner", " owner "])
+def test_a_rater_cannot_pass_for_the_owner(tmp_path, name):
+    store = open_store(str(tmp_path / "runs.db"))
+    run_id = make_run(store, MINE).name
+    app = make_app(store)
+    with TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"}) as owner:
+        link = owner.post(f"/api/runs/{run_id}/invite").json()["url"]
+        rater = {"Authorization": f"Bearer {link.partition('token=')[2]}"}
+        given = {"order": [[1]], "rater": name}
+        owner.post(f"/api/runs/{run_id}/rounds/0/answer", json=given, headers=rater)
+        history = owner.get(f"/api/runs/{run_id}/history").json()
+    store.close()
+    assert "owner" not in [rater["name"].casefold() for rater in history["raters"]]
 
 
 @pytest.mark.parametrize("page", ["/", "/new", f"/runs/{THEIRS}", f"/runs/{THEIRS}/result"])

@@ -229,3 +229,17 @@ def test_an_answer_that_is_acknowledged_while_the_owner_closes_is_in_the_log(stu
         assert [waiting(client, run_id)["index"] for client in studios] == [index + 1] * 2
         counted = store.rounds(run_id)[index].rater.split(", ")
         assert ("bob" in counted) == (said.status_code == 200), (counted, said.text)
+
+
+def test_characters_that_the_database_cannot_keep_are_refused(studios):
+    one, _ = studios
+    run_id = new_run(one)
+    nobody = {"Authorization": ""}
+    assert one.get("/api/runs", params={"token": "\0.x"}, headers=nobody).status_code == 401
+    assert one.get("/api/runs/a%00b").status_code in (404, 422)
+    assert one.get("/runs/a%00b").status_code == 404
+    assert answer(one, run_id, 0, [[1]], "a\0b").status_code == 422
+    shown = one.get(f"/api/runs/{run_id}/round", params={"rater": "a\0b"})
+    assert shown.status_code in (200, 422)
+    made = {"renderer": "plain:Plain", "title": "a\0b"}
+    assert one.post("/api/runs", json=made).status_code == 422

@@ -1,0 +1,289 @@
+"""What an answer costs when a hundred people answer twenty runs at once.
+
+    python benchmarks/studio_load.py
+
+A real `zorank studio` on SQLite and on PostgreSQL, tiny texts for pictures. Five raters share a
+run, each round needs all five, and every rater does what the page does: keep the stream of events
+open, look at the round when it changes, and answer. So the answers of all runs come in bursts.
+Each time is a ratio against a bound measured in the same run: a bare commit of one row in the same
+database, while nothing else uses it. Afterwards the log must hold every answer exactly once.
+"""
+
+import asyncio
+import json
+import os
+import random
+import re
+import shutil
+import socket
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2 as httpx
+import psycopg
+
+from zorank.stores import open_store
+from zorank.studio.presentation import shown_order, to_candidates
+from zorank.types import Poll, Ranking
+
+RUNS, RATERS, ROUNDS = 20, 5, 10
+LONGEST = 900.0
+"""Seconds after which the measurement is given up."""
+
+COMMITS = 200
+TOKEN = "owner-token-of-the-benchmark"
+RENDERER = """
+from zorank.types import Exhibit
+
+class Tiny:
+    dim = 16
+    media_type = "text/plain"
+
+    def render(self, candidates):
+        return [Exhibit("text/plain", b"%.3f" % x[0]) for x in candidates]
+"""
+
+Order = list[list[int]]
+
+
+@dataclass
+class Load:
+    """What was sent and acknowledged, and how long it took."""
+
+    sent: dict[tuple[str, int, str], tuple[Order, int]] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+    looks: list[float] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    elapsed: float = 0.0
+
+
+@contextmanager
+def studio(folder: Path, store: str) -> Iterator[tuple[str, int]]:
+    """The address and the process of a studio on this store."""
+    (folder / "tiny.py").write_text(RENDERER)
+    command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
+    command += ["--store", store, "--renderer", "tiny:Tiny", "--port", "0"]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        found = re.fullmatch(r"Studio at (http://127\.0\.0\.1:\d+)/\?token=\S+\n", line)
+        if found is None:
+            raise SystemExit(f"the studio did not start, it said {line!r}")
+        yield found[1], process.pid
+    finally:
+        process.terminate()
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -> None:
+    """Answer every round of a run as it comes."""
+    dice = random.Random(f"{run_id} {rater}")
+    path, answered = f"/api/runs/{run_id}", -1
+    async with client.stream("GET", f"{path}/events") as stream:
+        async for line in stream.aiter_lines():
+            index = json.loads(line[6:]).get("index") if line.startswith("data: ") else None
+            if index is None or index <= answered:
+                continue
+            if index >= ROUNDS:
+                return
+            begin = time.perf_counter()
+            seen = await client.get(f"{path}/round", params={"rater": rater})
+            load.looks.append(time.perf_counter() - begin)
+            m = len(seen.json()["exhibits"])
+            order = [[position] for position in dice.sample(range(m), 3)]
+            begin = time.perf_counter()
+            given = await client.post(
+                f"{path}/rounds/{index}/answer", json={"order": order, "rater": rater}
+            )
+            load.seconds.append(time.perf_counter() - begin)
+            if given.status_code == 200:
+                load.sent[run_id, index, rater] = (order, m)
+            else:
+                load.refused.append(f"{given.status_code} {given.text:.200}")
+            answered = index
+
+
+async def answer_all(address: str) -> Load:
+    """The whole load: every rater of every run at once."""
+    load = Load()
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    header = {"Authorization": f"Bearer {TOKEN}"}
+    wait = httpx.Timeout(LONGEST)
+    async with httpx.AsyncClient(
+        base_url=address, headers=header, limits=limits, timeout=wait
+    ) as client:
+        made = {"renderer": "tiny:Tiny", "raters": RATERS}
+        runs = [
+            (await client.post("/api/runs", json={**made, "seed": seed})).json()["id"]
+            for seed in range(RUNS)
+        ]
+        begin = time.perf_counter()
+        async with asyncio.timeout(LONGEST), asyncio.TaskGroup() as group:
+            for run_id in runs:
+                for number in range(RATERS):
+                    group.create_task(rate(client, run_id, f"rater {number}", load))
+        load.elapsed = time.perf_counter() - begin
+    return load
+
+
+def check(store_url: str, load: Load) -> None:
+    """End with a sentence unless the log holds exactly what was acknowledged."""
+    store, found = open_store(store_url), {}
+    for record in store.runs():
+        for line in store.rounds(record.name):
+            if isinstance(line.answer, Poll):
+                for ballot in line.answer.ballots:
+                    key = (record.name, line.index, ballot.rater)
+                    if key in found:
+                        raise SystemExit(f"{key} stands twice in the log")
+                    found[key] = ballot.ranking
+    if set(found) != set(load.sent) or len(found) != RUNS * RATERS * ROUNDS:
+        lost, extra = set(load.sent) - set(found), set(found) - set(load.sent)
+        raise SystemExit(
+            f"{len(load.sent)} answers were acknowledged, {len(found)} are in the log; "
+            f"lost: {sorted(lost)[:5]}, unknown: {sorted(extra)[:5]}, refused: {load.refused[:5]}"
+        )
+    for (run_id, index, rater), (order, m) in load.sent.items():
+        shown = shown_order(store.record(run_id), index, m)
+        if found[run_id, index, rater] != to_candidates(Ranking.of(order), shown):
+            raise SystemExit(f"the log has another answer of {rater} to round {index} of {run_id}")
+    getattr(store, "close", lambda: None)()
+
+
+def commit_times(commit: Callable[[int], object]) -> list[float]:
+    """The seconds of each of many bare commits."""
+    times = []
+    for i in range(COMMITS):
+        begin = time.perf_counter()
+        commit(i)
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def sqlite_commits(file: Path) -> list[float]:
+    """Commits as durable as the store's."""
+    with closing(sqlite3.connect(file, isolation_level=None, timeout=60)) as connection:
+        for setting in ("journal_mode=WAL", "synchronous=FULL"):
+            connection.execute(f"PRAGMA {setting}")
+        connection.execute("CREATE TABLE IF NOT EXISTS bare (i INTEGER)")
+
+        def commit(i: int) -> None:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("INSERT INTO bare VALUES (?)", (i,))
+            connection.execute("COMMIT")
+
+        return commit_times(commit)
+
+
+def postgres_commits(url: str) -> list[float]:
+    """Commits with the server's own settings."""
+    with psycopg.connect(url) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS bare (i INTEGER)")
+        connection.commit()
+
+        def commit(i: int) -> None:
+            connection.execute("INSERT INTO bare VALUES (%s)", (i,))
+            connection.commit()
+
+        return commit_times(commit)
+
+
+@contextmanager
+def postgres(bin_folder: Path) -> Iterator[str]:
+    """The URL of a PostgreSQL server of our own, in a temporary folder on a free port."""
+    folder = Path(tempfile.mkdtemp(prefix="zorank-pg-"))
+    user = "nobody" if os.getuid() == 0 else None  # the server refuses to run as root
+    if user:
+        shutil.chown(folder, "nobody", "nogroup")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+
+    def run(program: str, *arguments: str) -> None:
+        command = [str(bin_folder / program), *arguments]
+        group = "nogroup" if user else None
+        subprocess.run(
+            command, check=True, capture_output=True, cwd=folder, user=user, group=group
+        )
+
+    run("initdb", "-D", "data", "-U", "zorank", "-A", "trust", "-E", "UTF8", "--no-sync")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+    run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+    try:
+        yield f"postgresql://zorank@127.0.0.1:{port}/postgres"
+    finally:
+        run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def postgres_bin() -> Path | None:
+    """Where PostgreSQL's programs are."""
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    return max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+
+
+def peak_memory(pid: int) -> float:
+    """The most memory a process has used, in MiB; nothing where /proc is missing."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return float("nan")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    return int(found[1]) / 1024 if found else float("nan")
+
+
+def measure(name: str, store_url: str, commits: Callable[[], list[float]]) -> None:
+    """Load a studio on one store and print a line."""
+    with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
+        before = commits()
+        with studio(Path(folder), store_url) as (address, pid):
+            load = asyncio.run(answer_all(address))
+            memory = peak_memory(pid)
+        bare = statistics.median([*before, *commits()])
+    check(store_url, load)
+    median = statistics.median(load.seconds)
+    p99 = statistics.quantiles(load.seconds, n=100)[98]
+    look = statistics.median(load.looks)
+    print(
+        f"{name:>11} {len(load.seconds):>8} {1e3 * median:>10.1f} {1e3 * p99:>8.1f} "
+        f"{len(load.seconds) / load.elapsed:>10.1f} {1e3 * look:>8.1f} {1e3 * bare:>10.2f} "
+        f"{median / bare:>8.1f} {p99 / bare:>6.1f} {memory:>7.0f}"
+    )
+
+
+def main() -> None:
+    """Print a line for each database."""
+    print(f"{RUNS * RATERS} raters, {RUNS} runs, {ROUNDS} rounds of {RATERS} answers")
+    print(
+        f"{'database':>11} {'answers':>8} {'median ms':>10} {'p99 ms':>8} {'answers/s':>10} "
+        f"{'look ms':>8} {'commit ms':>10} {'median/c':>8} {'p99/c':>6} {'MiB':>7}"
+    )
+    with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
+        file = Path(folder) / "runs.db"
+        measure("SQLite", f"sqlite:///{file}", lambda: sqlite_commits(file))
+    bin_folder = postgres_bin()
+    if bin_folder is None:
+        print("PostgreSQL's initdb is not installed (Debian: apt-get install postgresql)")
+        return
+    with postgres(bin_folder) as url:
+        store_url = url.replace("postgresql://", "postgresql+psycopg://")
+        measure("PostgreSQL", store_url, lambda: postgres_commits(url))
+
+
+if __name__ == "__main__":
+    main()
