@@ -4,9 +4,11 @@
 
 A real `zorank studio` on SQLite and on PostgreSQL, tiny texts for pictures. Five raters share a
 run, each round needs all five, and every rater does what the page does: keep the stream of events
-open, look at the round when it changes, and answer. So the answers of all runs come in bursts.
-Each time is a ratio against a bound measured in the same run: a bare commit of one row in the same
-database, while nothing else uses it. Afterwards the log must hold every answer exactly once.
+open, look at the round when it changes, and answer. Nobody takes time to think, so the studio is
+always busy and an answer waits for those before it; "alone" is the time of an answer when nobody
+else is there. Each time is a ratio against a bound measured in the same run: a bare commit of one
+row in the same database, while nothing else uses it. Afterwards the log must hold every answer
+exactly once.
 """
 
 import asyncio
@@ -59,10 +61,11 @@ class Load:
     """What was sent and acknowledged, and how long it took."""
 
     sent: dict[tuple[str, int, str], tuple[Order, int]] = field(default_factory=dict)
+    alone: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    looks: list[float] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     elapsed: float = 0.0
+    processor: float = 0.0
 
 
 @contextmanager
@@ -99,9 +102,7 @@ async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -
                 continue
             if index >= ROUNDS:
                 return
-            begin = time.perf_counter()
             seen = await client.get(f"{path}/round", params={"rater": rater})
-            load.looks.append(time.perf_counter() - begin)
             m = len(seen.json()["exhibits"])
             order = [[position] for position in dice.sample(range(m), 3)]
             begin = time.perf_counter()
@@ -116,7 +117,20 @@ async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -
             answered = index
 
 
-async def answer_all(address: str) -> Load:
+async def answer_alone(client: httpx.AsyncClient) -> list[float]:
+    """The times of answers when there is one rater and one run, which is then deleted."""
+    made = await client.post("/api/runs", json={"renderer": "tiny:Tiny", "seed": 0})
+    path, times = f"/api/runs/{made.json()['id']}", []
+    for index in range(ROUNDS):
+        await client.get(f"{path}/round")
+        begin = time.perf_counter()
+        await client.post(f"{path}/rounds/{index}/answer", json={"order": [0, 1, 2]})
+        times.append(time.perf_counter() - begin)
+    await client.delete(path)
+    return times
+
+
+async def answer_all(address: str, pid: int) -> Load:
     """The whole load: every rater of every run at once."""
     load = Load()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
@@ -125,17 +139,19 @@ async def answer_all(address: str) -> Load:
     async with httpx.AsyncClient(
         base_url=address, headers=header, limits=limits, timeout=wait
     ) as client:
+        load.alone = await answer_alone(client)
         made = {"renderer": "tiny:Tiny", "raters": RATERS}
         runs = [
             (await client.post("/api/runs", json={**made, "seed": seed})).json()["id"]
             for seed in range(RUNS)
         ]
-        begin = time.perf_counter()
+        begin, worked = time.perf_counter(), processor_seconds(pid)
         async with asyncio.timeout(LONGEST), asyncio.TaskGroup() as group:
             for run_id in runs:
                 for number in range(RATERS):
                     group.create_task(rate(client, run_id, f"rater {number}", load))
         load.elapsed = time.perf_counter() - begin
+        load.processor = processor_seconds(pid) - worked
     return load
 
 
@@ -237,6 +253,15 @@ def postgres_bin() -> Path | None:
     return max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
 
 
+def processor_seconds(pid: int) -> float:
+    """The processor time a process has used; nothing where /proc is missing."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return float("nan")
+    return (int(status[11]) + int(status[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def peak_memory(pid: int) -> float:
     """The most memory a process has used, in MiB; nothing where /proc is missing."""
     try:
@@ -248,31 +273,32 @@ def peak_memory(pid: int) -> float:
 
 
 def measure(name: str, store_url: str, commits: Callable[[], list[float]]) -> None:
-    """Load a studio on one store and print a line."""
+    """Load a studio on one store and print what was found."""
     with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
         before = commits()
         with studio(Path(folder), store_url) as (address, pid):
-            load = asyncio.run(answer_all(address))
+            load = asyncio.run(answer_all(address, pid))
             memory = peak_memory(pid)
         bare = statistics.median([*before, *commits()])
     check(store_url, load)
-    median = statistics.median(load.seconds)
-    p99 = statistics.quantiles(load.seconds, n=100)[98]
-    look = statistics.median(load.looks)
+    count = len(load.seconds)
+    times = {
+        "alone": statistics.median(load.alone),
+        "median": statistics.median(load.seconds),
+        "p99": statistics.quantiles(load.seconds, n=100)[98],
+        "processor": load.processor / count,
+    }
+    print(f"{name}: {count} answers, none lost or doubled; bare commit {1e3 * bare:.2f} ms")
+    for what, seconds in times.items():
+        print(f"{what:>12} {1e3 * seconds:>9.1f} ms an answer {seconds / bare:>9.1f} commits")
     print(
-        f"{name:>11} {len(load.seconds):>8} {1e3 * median:>10.1f} {1e3 * p99:>8.1f} "
-        f"{len(load.seconds) / load.elapsed:>10.1f} {1e3 * look:>8.1f} {1e3 * bare:>10.2f} "
-        f"{median / bare:>8.1f} {p99 / bare:>6.1f} {memory:>7.0f}"
+        f"{'at once':>12} {count / load.elapsed:>9.1f} answers a second, {memory:.0f} MiB at most"
     )
 
 
 def main() -> None:
-    """Print a line for each database."""
+    """Measure both databases."""
     print(f"{RUNS * RATERS} raters, {RUNS} runs, {ROUNDS} rounds of {RATERS} answers")
-    print(
-        f"{'database':>11} {'answers':>8} {'median ms':>10} {'p99 ms':>8} {'answers/s':>10} "
-        f"{'look ms':>8} {'commit ms':>10} {'median/c':>8} {'p99/c':>6} {'MiB':>7}"
-    )
     with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
         file = Path(folder) / "runs.db"
         measure("SQLite", f"sqlite:///{file}", lambda: sqlite_commits(file))

@@ -313,6 +313,13 @@ def test_those_who_disagree_come_to_count_less(client, invited, run_id, store):
     assert weights["ann"] > 1 > 0.2 > weights["contrary"] > 0
 
 
+def test_asking_for_fewer_answers_closes_a_round_that_has_them(client, invited, run_id, store):
+    invited.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[2]], "rater": "ann"})
+    client.patch(f"/api/runs/{run_id}", json={"raters": 1})
+    assert client.get(f"/api/runs/{run_id}/round").json()["index"] == 1
+    assert store.rounds(run_id)[0].rater == "ann"
+
+
 def test_the_owner_may_close_a_round(client, invited, run_id, store):
     close = f"/api/runs/{run_id}/rounds/0/close"
     assert client.post(close).status_code == 422
@@ -415,7 +422,9 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     answer(client, run_id, [[0]])
     client.get(f"/api/runs/{run_id}/round")
     draft = client.post(f"/api/runs/{run_id}/rounds/1/draft", json={"order": [[3], [1]]})
-    assert draft.status_code == 204
+    ahead = draft.json()["ahead"]
+    assert len(ahead) == 6
+    early = [client.get(url).content for url in ahead]
     for _ in range(200):
         if studio.gallery.idle:
             break
@@ -423,6 +432,14 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     answer(client, run_id, [[3], [1]])
     with studio.session(run_id) as session:
         assert studio.gallery.ready(run_id, session.run.ask(), 64) == 6
+    waiting = client.get(f"/api/runs/{run_id}/round").json()
+    assert [e["url"] for e in waiting["exhibits"]] == ahead
+    assert [client.get(url).content for url in ahead] == early
+    # While x* stays, what follows a search does not depend on the answer.
+    (current,) = [e["position"] for e in waiting["exhibits"] if e["current"]]
+    answer(client, run_id, [[current]])
+    after = client.get(f"/api/runs/{run_id}/round").json()
+    assert [e["url"] for e in after["exhibits"]] == waiting["ahead"]
 
 
 def test_the_registry_offers_the_landscape():

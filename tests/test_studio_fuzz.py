@@ -253,7 +253,7 @@ def test_the_interface_that_is_fuzzed_is_the_one_that_is_served(hostile):
         {"Content-Type": "application/json; charset=nonsense"},
         {"Content-Type": "multipart/form-data"},
         {"Content-Length": "1e3"},
-        {"Content-Length": "9" * 5000},
+        {"Content-Length": "9" * 19},
     ],
     ids=lambda headers: "{}: {:.30}".format(*next(iter(headers.items()))),
 )

@@ -12,6 +12,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from zorank.errors import InvalidInput
+from zorank.slates import Slate
 from zorank.studio.access import Access
 from zorank.studio.forms import (
     OWNER_NAME,
@@ -27,13 +28,16 @@ from zorank.studio.forms import (
     TheStudio,
     UndoRounds,
 )
-from zorank.studio.sessions import Studio
+from zorank.studio.presentation import shown_order
+from zorank.studio.sessions import Session, Studio
 from zorank.studio.views import (
     best_so_far,
     describe_renderer,
     describe_run,
+    exhibit_urls,
     history_rows,
     media_type_of,
+    version,
     versioned,
 )
 
@@ -105,20 +109,20 @@ def waiting_round(
         exhibits = [
             {
                 "position": position,
-                "url": versioned(
-                    f"/api/runs/{run_id}/rounds/{index}/exhibits/{position}", slate[candidate]
-                ),
+                "url": url,
                 "media_type": media_type,
-                "current": slate.question == "best" and candidate == 0,
+                "current": slate.question == "best" and shown[position] == 0,
             }
-            for position, candidate in enumerate(shown)
+            for position, url in enumerate(exhibit_urls(run_id, index, slate, shown))
         ]
+        ahead = _ahead(session, studio.likely(session))
         best = best_so_far(run_id, session, media_type)
     return {
         "index": index,
         "question": slate.question,
         "exhibits": exhibits,
         "best": best,
+        "ahead": ahead,
         "answered_by": cast,
         "waiting_for": max(studio.needed(run_id) - len(cast), 0),
         "you_answered": _rater_name(access, rater) in cast,
@@ -137,12 +141,13 @@ def answer_round(
     return {"closed": waiting != index, "index": waiting}
 
 
-@router.post("/runs/{run_id}/rounds/{index}/draft", status_code=204)
+@router.post("/runs/{run_id}/rounds/{index}/draft")
 def draft_answer(
     run_id: Run, index: Index, given: GivenOrder, studio: TheStudio, _: Member
-) -> None:
-    """Say what the answer will probably be, so that what follows can be rendered ahead."""
-    studio.draft(run_id, index, given.ranking())
+) -> dict[str, list[str]]:
+    """Say what the answer will probably be: what follows is rendered, and can be loaded, ahead."""
+    with studio.session(run_id) as session:
+        return {"ahead": _ahead(session, studio.draft(session, index, given.ranking()))}
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")
@@ -246,6 +251,16 @@ def _news(run_id: str, studio: Studio) -> dict[str, Any]:
         "ballots": {"answered_by": cast, "waiting_for": waiting_for},
         "exhibit": {"round": index, "done": done, "of": len(slate)},
     }
+
+
+def _ahead(session: Session, slate: Slate | None) -> list[str]:
+    """Where the exhibits of the next round will be if this is its slate; served from now on."""
+    if slate is None:
+        return []
+    session.ahead |= {version(candidate): candidate for candidate in slate}
+    index = session.waiting.index + 1
+    shown = shown_order(session.record, index, len(slate))
+    return exhibit_urls(session.run.name, index, slate, shown)
 
 
 def _rater_name(access: Access, given: str | None) -> str | None:

@@ -34,15 +34,14 @@ def offer(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
     if ":" not in wanted:
         raise unknown_name("renderer", wanted, renderers.REGISTRY)
     found = load(wanted)
-    if isinstance(found, type) or (callable(found) and not hasattr(found, "render")):
-        made = found()
-    else:
-        made = found
+    made = found() if callable(found) and not hasattr(type(found), "render") else found
     dim = getattr(made, "dim", None)
     if not callable(getattr(made, "render", None)) or not isinstance(dim, int) or dim < 1:
         raise InvalidInput(
             f"{wanted} is no renderer: it needs a whole number `dim` above 0 and a method "
             "`render(candidates)` that returns an Exhibit for each"
         )
+    if isinstance(found, type):
+        return {wanted: found}
     title = str(getattr(made, "title", wanted.partition(":")[2]))
     return {wanted: ReadyMade(made, title, str(getattr(made, "description", "")))}

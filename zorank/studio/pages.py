@@ -76,5 +76,7 @@ def _enter(request: Request, role: str, token: str, run: str | None) -> Response
 
 
 def _message(request: Request, status: int, heading: str, text: str) -> Response:
-    values = {"title": heading, "role": "rater", "heading": heading, "text": text}
+    access = request.app.state.guard.access(request)
+    role = "rater" if access is None else access.role
+    values = {"title": heading, "role": role, "heading": heading, "text": text}
     return templates.TemplateResponse(request, "message.html", values, status_code=status)

@@ -26,10 +26,16 @@ async def show_exhibit(
     position: Annotated[int, Path(ge=0, le=63)],
     studio: TheStudio,
     _: Member,
+    v: Annotated[str | None, Query(max_length=24)] = None,
 ) -> Response:
-    """What stands at a screen position of a round, as soon as it is rendered."""
+    """What stands at a screen position of a round, as soon as it is rendered.
+
+    `v` names the candidate; with it, what a draft said lies ahead can be loaded before its round.
+    """
 
     def candidate(session: Session) -> Vector:
+        if v in session.ahead and index == session.waiting.index + 1:
+            return session.ahead[v]
         slate, shown = studio.slate(session, index)
         if position >= len(shown):
             raise HTTPException(404, f"round {index} shows {len(shown)} candidates")

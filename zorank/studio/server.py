@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -10,6 +11,7 @@ import time
 import webbrowser
 from pathlib import Path
 
+import numpy as np
 import uvicorn
 from platformdirs import user_data_path
 
@@ -44,6 +46,8 @@ def serve(
         target=_announce, args=(server, f"{address}/?token={token}", browser), daemon=True
     )
     announcer.start()
+    # A first picture may have to build what all others share: do it while the page opens.
+    threading.Thread(target=_warm_up, args=(renderers,), daemon=True).start()
     server.run(sockets=[listener])
 
 
@@ -54,6 +58,13 @@ def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
     sys.stdout.flush()
     if browser:
         webbrowser.open(link)
+
+
+def _warm_up(renderers: Renderers) -> None:
+    for make in list(renderers.values())[:1]:
+        with contextlib.suppress(Exception):  # whoever asks for a picture will be told
+            renderer = make()
+            renderer.render([np.full(renderer.dim, 0.1)])
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

@@ -60,6 +60,7 @@ class Session:
     renderer: Renderer
     lock: threading.RLock = field(default_factory=threading.RLock)
     milestones: list[Milestone] = field(default_factory=list)
+    ahead: dict[str, Vector] = field(default_factory=dict)
 
     @property
     def record(self) -> RunRecord:
@@ -73,6 +74,7 @@ class Session:
         answered = [line for line in self.run.rounds() if line.answer is not None]
         if answered != [milestone.line for milestone in self.milestones]:
             self.milestones = list(_milestones(self.run))
+            self.ahead = {}
 
     @property
     def waiting(self) -> Round:
@@ -235,14 +237,20 @@ class Studio:
         """How many answers close a round."""
         return int(self.store.record(run_id).meta.get("raters", 1))
 
-    def draft(self, run_id: str, index: int, on_screen: Ranking) -> None:
-        """Render what would follow this answer, should it be given."""
-        with self.session(run_id) as session:
-            if session.waiting.index != index or self.needed(run_id) > 1:
-                return
-            self.gallery.drop_guesses(run_id)
-            following = session.run.preview(to_candidates(on_screen, session.shown))
-            self._render(session, following, gallery.DRAFTED)
+    def draft(self, session: Session, index: int, on_screen: Ranking) -> Slate | None:
+        """Render what would follow this answer, should it be given; the slate it would be."""
+        if session.waiting.index != index or self.needed(session.run.name) > 1:
+            return None
+        self.gallery.drop_guesses(session.run.name)
+        following = session.run.preview(to_candidates(on_screen, session.shown))
+        self._render(session, following, gallery.DRAFTED)
+        return following
+
+    def likely(self, session: Session) -> Slate | None:
+        """The next slate if it hardly depends on the answer: it does not while x* stays."""
+        if session.run.ask().question != "best" or self.needed(session.run.name) > 1:
+            return None
+        return session.run.preview([0])
 
     def exhibit(
         self, session: Session, candidate: Vector, size: int | None = None
@@ -288,7 +296,7 @@ class Studio:
     def _close_if_complete(self, session: Session) -> None:
         """Close a round that has its answers, also one that a crash left open."""
         run_id, needed = session.run.name, self.needed(session.run.name)
-        if needed > 1 and len(self.store.ballots(run_id, session.waiting.index)) >= needed:
+        if len(self.store.ballots(run_id, session.waiting.index)) >= needed:
             self._close(session)
             session.refresh()
 
@@ -314,8 +322,8 @@ class Studio:
         self.gallery.drop_guesses(session.run.name)
         slate = session.run.ask()
         self._render(session, slate, gallery.SOON)
-        if slate.question == "best":  # if x* stays, the next slate does not depend on the answer
-            self._render(session, session.run.preview([0]), gallery.GUESSED)
+        if (likely := self.likely(session)) is not None:
+            self._render(session, likely, gallery.GUESSED)
 
     def _render(self, session: Session, slate: Slate, urgency: int) -> None:
         for candidate in slate:

@@ -7,16 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.sessions import Session, Studio
-from zorank.types import RunRecord, Vector
+from zorank.types import Group, RunRecord, Vector
 
 
 def describe_renderer(name: str, make: Any) -> dict[str, Any]:
     """A renderer and the options a person may choose."""
     kinds = {int: "number", float: "number", str: "text", bool: "choice"}
     options = []
-    for field in dataclasses.fields(make) if dataclasses.is_dataclass(make) else ():
+    is_class = isinstance(make, type) and dataclasses.is_dataclass(make)
+    for field in dataclasses.fields(make) if is_class else ():
         default = None if field.default is dataclasses.MISSING else field.default
         if field.name != "size" and field.init and type(default) in kinds:
             option = {"name": field.name, "type": kinds[type(default)], "default": default}
@@ -56,7 +58,8 @@ def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any
         return None
     index = moved[-1].line.index
     url = versioned(f"/api/runs/{run_id}/bests/{index}", moved[-1].best)
-    return {"url": url, "media_type": media_type, "since": index}
+    picked = moved[-1].question == "start"
+    return {"url": url, "media_type": media_type, "since": index, "start": picked}
 
 
 def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str, Any]]:
@@ -85,9 +88,20 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
     return rows
 
 
+def exhibit_urls(run_id: str, index: int, slate: Slate, shown: Group) -> list[str]:
+    """The addresses of a round's exhibits, in their order on screen."""
+    base = f"/api/runs/{run_id}/rounds/{index}/exhibits"
+    return [versioned(f"{base}/{p}", slate[candidate]) for p, candidate in enumerate(shown)]
+
+
+def version(candidate: Vector) -> str:
+    """A short name for exactly this candidate."""
+    return fingerprint(candidate)[:12]
+
+
 def versioned(url: str, candidate: Vector) -> str:
     """An address that changes with what it shows, so that browsers may keep it for good."""
-    return f"{url}?v={fingerprint(candidate)[:12]}"
+    return f"{url}?v={version(candidate)}"
 
 
 def media_type_of(session: Session) -> str:

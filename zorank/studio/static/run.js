@@ -11,6 +11,7 @@ import { neighbour } from "./layout.js";
 import { toggleSound } from "./media.js";
 import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
+import { preload } from "./preload.js";
 import { askRaterName, OWNER } from "./rater.js";
 import { askForOne, showChrome, showHelp, showProgress, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
@@ -51,8 +52,10 @@ const showTray = createTray(find("#tray"), {
 let sidebar = null;
 let owner = null;
 
-const sendDraft = debounce(250, (index) => {
-  if (round?.index === index && !busy) post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => {});
+const sendDraft = debounce(200, async (index) => {
+  if (round?.index !== index || busy) return;
+  const drafted = await post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => null);
+  if (drafted && round?.index === index) preload(drafted.ahead, round.exhibits[0].media_type);
 });
 
 function change(next, { remember = true, words } = {}) {
@@ -142,6 +145,7 @@ async function load() {
   owner?.show(round);
   showWaiting(round, { isOwner });
   refresh();
+  if (isNew) preload(round.ahead, round.exhibits[0].media_type);
   if (isNew) announce(`${find("#round-name").textContent}. ${find("#heading").textContent}`);
 }
 

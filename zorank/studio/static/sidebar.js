@@ -25,7 +25,7 @@ export function createSidebar({ run, role, enlarged }) {
     find("#intro-section").hidden = Boolean(best);
     find("#result-link").hidden = !best;
     if (!best) return;
-    since.textContent = best.since ? `since round ${best.since}` : "your start";
+    since.textContent = best.start ? "your start" : `since round ${best.since}`;
     if (best.url === shownBest) return;
     shownBest = best.url;
     const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => view.classList.add("shown") });
