@@ -170,7 +170,7 @@ def test_attributes_are_smooth():
         (np.zeros(61), "a landscape needs a candidate of 62 numbers, found 61"),
         (np.zeros((2, 62)), r"must be a vector .* found shape \(2, 62\)"),
         (np.full(62, np.nan), "must be finite, found nan at position 0"),
-        ("mountains", "must be a sequence of numbers, found 'mountains'"),
+        ("mountains", "must be a sequence of real numbers, found 'mountains'"),
     ],
 )
 def test_a_bad_candidate_is_refused_in_one_sentence(candidate, message):

@@ -1,6 +1,9 @@
 """Whatever is sent to the studio: no response is a 500, and a rater's link opens one run only."""
 
 import io
+import itertools
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,8 +18,11 @@ from zorank import Run
 from zorank.optimizers import PickStart
 from zorank.stores import MemoryStore, open_store
 from zorank.studio import create_app
+from zorank.studio.access import resolve
 from zorank.studio.gallery import fingerprint
 from zorank.types import Ballot, Exhibit, Ranking
+
+from .studio_server import Server
 
 TOKEN = "owner-token-of-the-tests"
 SECRET = "a-title-nobody-else-may-read"
@@ -325,3 +331,53 @@ def test_a_picture_of_another_run_is_not_to_be_had_by_its_address(hostile):
         assert client.get(address).status_code == 403
         crossed = address.replace(THEIRS, f"{MINE}/../{THEIRS}")
         assert client.get(crossed).status_code in (403, 404)
+
+
+def test_a_revoked_link_stays_revoked_whatever_else_is_changed_meanwhile(tmp_path):
+    store = open_store(str(tmp_path / "runs.db"))
+    make_run(store, MINE)
+    studio = make_app(store, workers=0).state.studio
+    for turn in range(30):
+        token = studio.invite(MINE)
+        with ThreadPoolExecutor(2) as pool:
+            revoked = pool.submit(studio.revoke, MINE)
+            renamed = pool.submit(studio.update, MINE, title=f"title {turn}")
+        assert (revoked.result(), renamed.result()) == (None, None)
+        assert resolve(token, TOKEN, store) is None
+        assert studio.meta(MINE)["title"] == f"title {turn}"
+    store.close()
+
+
+RENDERER = """
+from zorank.types import Exhibit
+
+class Plain:
+    dim = 4
+
+    def render(self, candidates):
+        return [Exhibit("text/plain", b"x") for _ in candidates]
+"""
+
+
+def test_an_open_stream_of_events_ends_when_its_link_is_revoked(tmp_path, monkeypatch):
+    (tmp_path / "plain.py").write_text(RENDERER)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    server = Server(tmp_path / "runs.db", "--renderer", "plain:Plain").start()
+    try:
+        with server.client() as owner:
+            run_id = owner.post("/api/runs", json={"renderer": "plain:Plain"}).json()["id"]
+            link = owner.post(f"/api/runs/{run_id}/invite").json()["url"]
+            with (
+                server.client(link.partition("token=")[2]) as rater,
+                rater.stream("GET", f"/api/runs/{run_id}/events") as stream,
+            ):
+                lines = stream.iter_lines()
+                assert next(lines) == "event: round"
+                owner.delete(f"/api/runs/{run_id}/invite")
+                time.sleep(2)  # it may be in the middle of a look
+                owner.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[1]]})
+                told = list(itertools.takewhile(lambda line: '"index": 1' not in line, lines))
+                assert not any("owner" in line for line in told)
+                assert next(lines, None) is None  # ended, and not at the news of the answer
+    finally:
+        server.stop()

@@ -6,6 +6,7 @@ a secret of which the store keeps only a digest, so reading the database gives n
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,6 +15,8 @@ from typing import Literal
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+
+RUN_ID = re.compile(r"[\w-]{1,64}")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,8 @@ def resolve(token: str, owner_token: str, store: Store) -> Access | None:
     if compare_digest(token.encode(), owner_token.encode()):
         return Access("owner")
     run, _, secret = token.partition(".")
+    if not RUN_ID.fullmatch(run):
+        return None
     try:
         kept = store.record(run).meta.get("invitation")
     except InvalidInput:

@@ -34,7 +34,7 @@ class Guard:
         if "*" not in self._hosts and name not in self._hosts:
             return JSONResponse({"detail": f"this studio is not addressed as {name!r}"}, 400)
         origin = request.headers.get("origin")
-        if origin and request.method not in ("GET", "HEAD") and urlsplit(origin).netloc != host:
+        if origin and request.method not in ("GET", "HEAD") and _netloc(origin) != host:
             return JSONResponse({"detail": "requests from other sites are refused"}, 403)
         return None
 
@@ -57,6 +57,13 @@ class Guard:
             access = resolve(request.cookies.get(name, ""), self.token, store)
             if access is not None:
                 return access
+        return None
+
+
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # no address at all
         return None
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.templating import Jinja2Templates
 
 from zorank.errors import InvalidInput
+from zorank.studio.access import RUN_ID
 from zorank.studio.guard import cookie_names
 
 router = APIRouter(include_in_schema=False)
@@ -41,6 +42,8 @@ def result(run_id: str, request: Request) -> Response:
 
 
 def _run_page(request: Request, template: str, run_id: str) -> Response:
+    if not RUN_ID.fullmatch(run_id):
+        return _message(request, 404, "No such run", "It may have been deleted.")
     try:
         title = request.app.state.studio.meta(run_id)["title"]
     except (InvalidInput, KeyError):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
+from zorank.errors import ZorankError
 from zorank.studio import keepsakes
 from zorank.studio.forms import Index, Member, Owner, Run, TheStudio
 from zorank.studio.sessions import Session, Studio
@@ -51,7 +54,8 @@ def offline_round(run_id: Run, index: Index, studio: TheStudio, _: Owner) -> Res
         slate, shown = studio.slate(session, index)
         futures = [studio.exhibit(session, slate[candidate]) for candidate in shown]
         title = studio.meta(run_id)["title"]
-    exhibits = [future.result(timeout=120) for future in futures]
+    with _explained():
+        exhibits = [future.result(timeout=120) for future in futures]
     page = keepsakes.offline_page(title, index, slate.question, exhibits)
     return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
 
@@ -96,7 +100,8 @@ def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
         renderer = session.renderer
     if not stations:
         raise HTTPException(404, "no start has been picked yet")
-    moving = keepsakes.journey(renderer, stations)
+    with _explained():
+        moving = keepsakes.journey(renderer, stations)
     return _download(moving, "image/webp", f"{run_id}-journey.webp", attach=False)
 
 
@@ -122,13 +127,8 @@ async def _rendered(studio: Studio, run_id: str, choose: Any, size: int | None =
             return studio.exhibit(session, choose(session), size)
 
     future = await run_in_threadpool(request_exhibit)
-    try:
+    with _explained():
         exhibit: Exhibit = await asyncio.shield(asyncio.wrap_future(future))
-    except MemoryError as error:
-        raise HTTPException(503, "there is not enough memory to render this; try again") from error
-    except Exception as error:  # whatever a renderer raises, the round stays answerable
-        said = f"{type(error).__name__}: {error}"
-        raise HTTPException(503, f"this could not be rendered ({said:.200}); try again") from error
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}
     if exhibit.media_type.startswith("text/"):
         # A text may hold markup of a user's own: it gets no scripts, no network and no origin.
@@ -136,6 +136,20 @@ async def _rendered(studio: Studio, run_id: str, choose: Any, size: int | None =
             "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
         )
     return Response(exhibit.data, media_type=exhibit.media_type, headers=headers)
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Whatever a renderer raises becomes a sentence, and the round stays answerable."""
+    try:
+        yield
+    except ZorankError:
+        raise
+    except MemoryError as error:
+        raise HTTPException(503, "there is not enough memory to render this; try again") from error
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        raise HTTPException(503, f"this could not be rendered ({said:.200}); try again") from error
 
 
 def _download(data: bytes, media_type: str, file: str, attach: bool = True) -> Response:

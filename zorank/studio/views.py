@@ -10,7 +10,7 @@ import numpy as np
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.sessions import Session, Studio
-from zorank.types import Group, RunRecord, Vector
+from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 
 def describe_renderer(name: str, make: Any) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
                 "radius": milestone.report.get("radius"),
                 "seconds": (line.answered_at or line.shown_at) - line.shown_at,
                 "agreement": studio.round_agreement(milestone),
-                "raters": line.rater.split(", ") if line.rater else [],
+                "raters": _raters(line),
                 "best": url if started else None,
             }
         )
@@ -107,3 +107,9 @@ def versioned(url: str, candidate: Vector) -> str:
 def media_type_of(session: Session) -> str:
     """What kind of exhibits a run has, known before the first is rendered."""
     return str(getattr(session.renderer, "media_type", "image/jpeg"))
+
+
+def _raters(line: Round) -> list[str]:
+    if isinstance(line.answer, Poll):
+        return [ballot.rater for ballot in line.answer.ballots]
+    return [line.rater] if line.rater else []

@@ -18,6 +18,8 @@ const SENTENCES = {
 };
 
 function sentenceFor(status, detail) {
+  // A store that is locked or full, a picture that cannot be drawn: these sentences help.
+  if (status === 503 && typeof detail === "string") return detail;
   // What a server says about its own fault is for its log, not for the person.
   if (status >= 500) return "Something went wrong in the studio. Nothing you did is lost.";
   if (typeof detail === "string" && detail) return detail;

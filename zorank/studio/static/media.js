@@ -69,14 +69,26 @@ export function exhibitView({ url, media_type: mediaType }, { alt, onReady, onFa
     video.addEventListener("error", () => onFail?.(() => video.load()));
     return video;
   }
-  if (kind === "audio") return audioView(url, alt, onReady);
-  const frame = el("iframe", { class: "media", src: url, sandbox: "", title: alt, tabindex: "-1" });
-  frame.addEventListener("load", () => onReady?.(frame), { once: true });
+  if (kind === "audio") return audioView(url, alt, { onReady, onFail });
+  return textView(url, alt, { onReady, onFail });
+}
+
+function textView(url, label, { onReady, onFail }) {
+  const frame = el("iframe", { class: "media", sandbox: "", title: label, tabindex: "-1" });
+  // A frame cannot tell a text from an error's, so the text is asked for first; then it is cached.
+  const show = async () => {
+    const response = await fetch(url).catch(() => null);
+    if (!response?.ok) return onFail?.(show);
+    frame.addEventListener("load", () => onReady?.(frame), { once: true });
+    frame.src = url;
+  };
+  show();
   return frame;
 }
 
-function audioView(url, label, onReady) {
+function audioView(url, label, { onReady, onFail }) {
   const sound = el("audio", { src: url, preload: "auto", loop: true });
+  sound.addEventListener("error", () => onFail?.(() => sound.load()));
   const face = el("span", { class: "play-face" }, icon("play"));
   const play = el("button", { type: "button", class: "play", "aria-label": `Play ${label}`, tabindex: "-1" }, face);
   const bars = el("div", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 9 }, () => el("i")));
