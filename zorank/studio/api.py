@@ -37,7 +37,6 @@ from zorank.studio.views import (
     exhibit_urls,
     history_rows,
     media_type_of,
-    version,
     versioned,
 )
 
@@ -115,7 +114,7 @@ def waiting_round(
             }
             for position, url in enumerate(exhibit_urls(run_id, index, slate, shown))
         ]
-        ahead = _ahead(session, studio.likely(session))
+        ahead = _ahead(studio, session, studio.likely(session))
         best = best_so_far(run_id, session, media_type)
     return {
         "index": index,
@@ -147,7 +146,7 @@ def draft_answer(
 ) -> dict[str, list[str]]:
     """Say what the answer will probably be: what follows is rendered, and can be loaded, ahead."""
     with studio.session(run_id) as session:
-        return {"ahead": _ahead(session, studio.draft(session, index, given.ranking()))}
+        return {"ahead": _ahead(studio, session, studio.draft(session, index, given.ranking()))}
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")
@@ -253,11 +252,11 @@ def _news(run_id: str, studio: Studio) -> dict[str, Any]:
     }
 
 
-def _ahead(session: Session, slate: Slate | None) -> list[str]:
+def _ahead(studio: Studio, session: Session, slate: Slate | None) -> list[str]:
     """Where the exhibits of the next round will be if this is its slate; served from now on."""
     if slate is None:
         return []
-    session.ahead |= {version(candidate): candidate for candidate in slate}
+    studio.promise(session, slate)
     index = session.waiting.index + 1
     shown = shown_order(session.record, index, len(slate))
     return exhibit_urls(session.run.name, index, slate, shown)

@@ -124,4 +124,4 @@ class Gallery:
 
 def fingerprint(candidate: Vector) -> str:
     """A short name for a vector's exact bits."""
-    return blake2b(candidate.tobytes(), digest_size=12).hexdigest()
+    return blake2b(candidate.tobytes(), digest_size=9).hexdigest()

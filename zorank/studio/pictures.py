@@ -37,7 +37,7 @@ async def show_exhibit(
     """
 
     def candidate(session: Session) -> Vector:
-        if v in session.ahead and index == session.waiting.index + 1:
+        if v in session.ahead:
             return session.ahead[v]
         slate, shown = studio.slate(session, index)
         if position >= len(shown):

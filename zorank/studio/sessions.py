@@ -40,6 +40,10 @@ SETTINGS = {"mu": 0.35, "step": 2.0, "gamma": 0.5}
 """What the studio's runs begin with: a radius people can see, and steps from bold to careful."""
 
 
+MOST_AHEAD = 128
+"""How many candidates that may come next are remembered for a run."""
+
+
 @dataclass(frozen=True)
 class Milestone:
     """The best point after an answered round."""
@@ -74,7 +78,6 @@ class Session:
         answered = [line for line in self.run.rounds() if line.answer is not None]
         if answered != [milestone.line for milestone in self.milestones]:
             self.milestones = list(_milestones(self.run))
-            self.ahead = {}
 
     @property
     def waiting(self) -> Round:
@@ -245,6 +248,12 @@ class Studio:
         following = session.run.preview(to_candidates(on_screen, session.shown))
         self._render(session, following, gallery.DRAFTED)
         return following
+
+    def promise(self, session: Session, slate: Slate) -> None:
+        """Serve these candidates from now on, before their round comes and if it never does."""
+        session.ahead |= {fingerprint(candidate): candidate for candidate in slate}
+        for oldest in list(session.ahead)[:-MOST_AHEAD]:
+            del session.ahead[oldest]
 
     def likely(self, session: Session) -> Slate | None:
         """The next slate if it hardly depends on the answer: it does not while x* stays."""

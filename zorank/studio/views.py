@@ -94,14 +94,9 @@ def exhibit_urls(run_id: str, index: int, slate: Slate, shown: Group) -> list[st
     return [versioned(f"{base}/{p}", slate[candidate]) for p, candidate in enumerate(shown)]
 
 
-def version(candidate: Vector) -> str:
-    """A short name for exactly this candidate."""
-    return fingerprint(candidate)[:12]
-
-
 def versioned(url: str, candidate: Vector) -> str:
     """An address that changes with what it shows, so that browsers may keep it for good."""
-    return f"{url}?v={version(candidate)}"
+    return f"{url}?v={fingerprint(candidate)}"
 
 
 def media_type_of(session: Session) -> str:
