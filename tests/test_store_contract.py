@@ -144,13 +144,15 @@ def test_an_answer_that_leaves_out_a_ballot_is_refused(store, record):
     assert store.rounds("a run")[0].answer == Ranking.of([1])
 
 
-def test_meta_is_kept_and_replaced(store, record):
+def test_meta_is_kept_and_changed(store, record):
     store.create(replace(record, meta={"title": "a ridge"}))
     assert store.record("a run").meta == {"title": "a ridge"}
-    store.set_meta("a run", {"title": "another", "raters": 2})
+    store.change_meta("a run", {"title": "another", "raters": 2})
     assert store.record("a run").meta == {"title": "another", "raters": 2}
+    store.change_meta("a run", {"raters": 3}, dropped=["title", "unknown"])
+    assert store.record("a run").meta == {"raters": 3}
     with pytest.raises(InvalidInput):
-        store.set_meta("no run", {})
+        store.change_meta("no run", {})
 
 
 def test_deleting_a_run_leaves_the_others(store, record):

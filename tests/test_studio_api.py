@@ -1,6 +1,7 @@
 """The studio's interface, on real stores with the real renderer, through its ASGI application."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,6 +164,26 @@ def test_a_stale_or_doubled_answer_gets_409_and_changes_nothing(client, run_id, 
         assert again.status_code == 409
         assert "round 1 is" in again.json()["detail"]
     assert len([r for r in store.rounds(run_id) if r.answer]) == 1
+
+
+def test_an_answer_to_pictures_that_are_no_longer_shown_is_refused(client, run_id):
+    answer(client, run_id, [[0]])
+    seen = client.get(f"/api/runs/{run_id}/round").json()
+    client.post(f"/api/runs/{run_id}/undo")
+    answer(client, run_id, [[3]])
+    stale = {"order": [[1]], "key": seen["key"]}
+    url = f"/api/runs/{run_id}/rounds/1/answer"
+    assert client.post(url, json=stale).status_code == 409
+    now = client.get(f"/api/runs/{run_id}/round").json()["key"]
+    assert client.post(url, json={"order": [[1]], "key": now}).status_code == 200
+
+
+def test_a_run_that_cannot_be_opened_does_not_hide_the_others(client, run_id, store):
+    older = replace(store.record(run_id), name="run-older", revision=99)
+    store.create(older)
+    cards = {card["id"]: card for card in client.get("/api/runs").json()}
+    assert "pip install zorank==" in cards["run-older"]["problem"]
+    assert "problem" not in cards[run_id]
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ class Rater(threading.Thread):
         shown = self.client.get(exhibit["url"])
         assert shown.status_code == 200, shown.text
         vector = np.frombuffer(bytes.fromhex(shown.text))
-        assert exhibit["url"].endswith(fingerprint(vector)[:12])
+        assert exhibit["url"].endswith(fingerprint(vector))
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def check_numbers(record, log, waiting, raters, best):
     for line in [*log, waiting]:
         slate = fresh.ask()
         shown = shown_order(record, line.index, len(slate))
-        marks = tuple(fingerprint(slate[candidate])[:12] for candidate in shown)
+        marks = tuple(fingerprint(slate[candidate]) for candidate in shown)
         for rater in raters:
             assert rater.seen.get(line.index, {marks}) == {marks}
         if line is waiting:

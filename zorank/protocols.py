@@ -134,8 +134,10 @@ class Store(Protocol):
         """
         ...
 
-    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
-        """Replace what an application keeps with a run."""
+    def change_meta(
+        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
+    ) -> None:
+        """Change and drop some of what an application keeps with a run, in one go."""
         ...
 
     def delete(self, name: str) -> None:

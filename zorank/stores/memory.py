@@ -1,6 +1,7 @@
 """A store that lives as long as the process: the default of `Run` and `minimize`."""
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ class MemoryStore:
         self._records: dict[str, RunRecord] = {}
         self._logs: dict[str, list[Round]] = {}
         self._ballots: dict[tuple[str, int], list[Ballot]] = {}
+        self._lock = threading.Lock()
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
         """Keep a new run; refuse a name that exists."""
@@ -85,9 +87,13 @@ class MemoryStore:
         del log[index:]
         self._forget_ballots(name, index)
 
-    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
-        """Replace what an application keeps with a run."""
-        self._records[name] = replace(self.record(name), meta=dict(meta))
+    def change_meta(
+        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
+    ) -> None:
+        """Change and drop some of what an application keeps with a run."""
+        with self._lock:
+            record = self.record(name)
+            self._records[name] = replace(record, meta=changed(record.meta, changes, dropped))
 
     def delete(self, name: str) -> None:
         """Forget a run and its log."""
@@ -107,6 +113,14 @@ class MemoryStore:
 def waiting_index(log: list[Round]) -> int | None:
     """The index of the round that waits for an answer, if one does."""
     return log[-1].index if log and log[-1].answer is None else None
+
+
+def changed(
+    meta: Mapping[str, Any], changes: Mapping[str, Any], dropped: Iterable[str]
+) -> dict[str, Any]:
+    """What is kept with a run after some of it was changed and some dropped."""
+    gone = set(dropped)
+    return {key: value for key, value in {**meta, **changes}.items() if key not in gone}
 
 
 def new_key() -> str:

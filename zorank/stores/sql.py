@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.stores import schema
-from zorank.stores.memory import doubled, new_key, outvoted, overtaken, stale
+from zorank.stores.memory import changed, doubled, new_key, outvoted, overtaken, stale
 from zorank.types import Ballot, Round, RunRecord, answer_from_json, ranking_from_json
 
 LOCK_SECONDS = 10.0
@@ -142,12 +142,14 @@ class SQLStore:
                 update = sa.update(table).where(taken_back & table.c.undone_at.is_(None))
                 connection.execute(update.values(undone_at=time.time()))
 
-    def set_meta(self, name: str, meta: Mapping[str, Any]) -> None:
-        """Replace what an application keeps with a run."""
+    def change_meta(
+        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
+    ) -> None:
+        """Change and drop some of what an application keeps with a run."""
         with self._write() as connection:
-            run_id = self._find(connection, name, lock=True).id
-            update = sa.update(schema.runs).where(schema.runs.c.id == run_id)
-            connection.execute(update.values(meta=dict(meta)))
+            run = self._find(connection, name, lock=True)
+            update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
+            connection.execute(update.values(meta=changed(run.meta, changes, dropped)))
 
     def delete(self, name: str) -> None:
         """Forget a run and its log, undone rounds included."""

@@ -34,6 +34,7 @@ from zorank.studio.views import (
     best_so_far,
     describe_renderer,
     describe_run,
+    describe_run_safely,
     exhibit_urls,
     history_rows,
     media_type_of,
@@ -61,7 +62,7 @@ def create_run(new: NewRun, studio: TheStudio, _: Owner) -> dict[str, str]:
 @router.get("/runs")
 def list_runs(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
     """The studio's runs, newest first."""
-    return [describe_run(studio, record) for record in studio.records()]
+    return [describe_run_safely(studio, record) for record in studio.records()]
 
 
 @router.get("/runs/{run_id}")
@@ -102,7 +103,8 @@ def waiting_round(
     """The round that waits for an answer."""
     with studio.session(run_id) as session:
         studio.look(session)
-        index, slate, shown = session.waiting.index, session.run.ask(), session.shown
+        index, key = session.waiting.index, session.waiting.key
+        slate, shown = session.run.ask(), session.shown
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
         media_type = media_type_of(session)
         exhibits = [
@@ -118,6 +120,7 @@ def waiting_round(
         best = best_so_far(run_id, session, media_type)
     return {
         "index": index,
+        "key": key,
         "question": slate.question,
         "exhibits": exhibits,
         "best": best,
@@ -136,7 +139,7 @@ def answer_round(
     rater = _rater_name(access, given.rater)
     if rater is None:
         raise InvalidInput("say who you are: an answer through a rater's link needs a name")
-    waiting = studio.answer(run_id, index, given.ranking(), rater)
+    waiting = studio.answer(run_id, index, given.ranking(), rater, given.key)
     return {"closed": waiting != index, "index": waiting}
 
 
@@ -227,6 +230,9 @@ async def events(run_id: Run, request: Request, studio: TheStudio, _: Member) ->
 async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterator[str]:
     told: dict[str, Any] = {}
     while not await request.is_disconnected():
+        access = await run_in_threadpool(request.app.state.guard.access, request)
+        if access is None or not access.may_see(run_id):  # the link was revoked
+            return
         try:
             news = await run_in_threadpool(_news, run_id, studio)
         except InvalidInput:  # the run was deleted

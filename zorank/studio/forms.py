@@ -59,9 +59,10 @@ class GivenOrder(BaseModel):
 
 
 class GivenAnswer(GivenOrder):
-    """An order, and who gives it."""
+    """An order, who gives it, and the showing of the round that it answers."""
 
     rater: Name | None = None
+    key: Annotated[str, StringConstraints(max_length=64)] | None = None
 
 
 class UndoRounds(BaseModel):

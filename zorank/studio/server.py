@@ -71,7 +71,8 @@ def _listen(host: str, port: int | None) -> socket.socket:
     """A listening socket; without a wish, the usual port or, if it is taken, any."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for attempt in (port,) if port is not None else (PORT, 0):
-        listener = socket.socket(family, socket.SOCK_STREAM)
+        # Named as TCP, or asyncio leaves Nagle on and every small response waits 40 ms.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, attempt))

@@ -165,10 +165,17 @@ class Studio:
             self._close_if_complete(session)
             yield session
 
-    def answer(self, run_id: str, index: int, on_screen: Ranking, rater: str) -> int:
-        """Take a rater's answer; the index of the round that waits afterwards."""
+    def answer(
+        self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
+    ) -> int:
+        """Take a rater's answer; the index of the round that waits afterwards.
+
+        `key` names the showing of the round that was seen: after an undo elsewhere, another one.
+        """
         with self.session(run_id) as session:
             self._check_waits(session, index)
+            if key is not None and key != session.waiting.key:
+                raise StaleAnswer(f"round {index} shows other pictures by now")
             ranking = to_candidates(on_screen, session.shown)
             cast = self.store.ballots(run_id, index)
             if self.needed(run_id) == 1 and not cast:
@@ -201,10 +208,8 @@ class Studio:
         """A new run that shares this one's first rounds; its id."""
         with self.session(run_id) as session:
             branch = session.run.branch(round)
-        meta = {**branch.record.meta}
-        meta.pop("invitation", None)
-        meta["title"] = title or f"{meta['title']} (branch)"
-        self.store.set_meta(branch.name, meta)
+        title = title or f"{self.meta(run_id)['title']} (branch)"
+        self.store.change_meta(branch.name, {"title": title}, dropped=["invitation"])
         return branch.name
 
     def delete(self, run_id: str) -> None:
@@ -222,7 +227,7 @@ class Studio:
     def update(self, run_id: str, **changes: Any) -> None:
         """Change what the studio keeps with a run."""
         given = {key: value for key, value in changes.items() if value is not None}
-        self.store.set_meta(run_id, {**self.meta(run_id), **given})
+        self.store.change_meta(run_id, given)
 
     def invite(self, run_id: str) -> str:
         """A token with which raters can join a run; earlier ones stop working."""
@@ -232,9 +237,7 @@ class Studio:
 
     def revoke(self, run_id: str) -> None:
         """No rater's link opens the run any more."""
-        meta = self.meta(run_id)
-        meta.pop("invitation", None)
-        self.store.set_meta(run_id, meta)
+        self.store.change_meta(run_id, {}, dropped=["invitation"])
 
     def needed(self, run_id: str) -> int:
         """How many answers close a round."""
@@ -318,6 +321,8 @@ class Studio:
                 replace(b, weight=known.get(b.rater, Agreement()).weight)
                 for b in self.store.ballots(run.name, index)
             )
+            if not ballots:  # they were undone elsewhere meanwhile
+                return
             answer = ballots[0].ranking if len(ballots) == 1 else Poll(ballots)
             raters = ", ".join(b.rater for b in ballots)
             try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zorank.errors import ZorankError
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.sessions import Session, Studio
@@ -49,6 +50,16 @@ def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:
         "best": url if started else None,
         "media_type": media_type,
     }
+
+
+def describe_run_safely(studio: Studio, record: RunRecord) -> dict[str, Any]:
+    """A run as a card shows it, also one that cannot be opened: it must not hide the others."""
+    try:
+        return describe_run(studio, record)
+    except ZorankError as error:
+        known = {"id": record.name, "title": record.meta["title"], "created_at": record.created_at}
+        empty = {"m": 0, "rounds": 0, "question": "", "best": None, "media_type": "image/jpeg"}
+        return {**known, **empty, "renderer": record.meta["renderer"], "problem": str(error)}
 
 
 def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any] | None:

@@ -112,7 +112,7 @@ async function send(answer, retry = () => send(answer)) {
   grid.leave();
   const { index } = round;
   const rater = isOwner ? OWNER : await askRaterName();
-  const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater }), {
+  const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater, key: round.key }), {
     retry,
     onStale: () => stash.dropSelection(runId, index),
   });
