@@ -10,6 +10,18 @@ import httpx2 as httpx
 TOKEN = "owner-token-of-the-tests"
 
 
+PLAIN_RENDERER = """
+from zorank.types import Exhibit
+
+class Plain:
+    dim = 5
+    media_type = "text/plain"
+
+    def render(self, candidates):
+        return [Exhibit("text/plain", x.tobytes().hex().encode()) for x in candidates]
+"""
+
+
 class Server:
     """`zorank studio` as a user starts it; it can be killed and started again on its port."""
 

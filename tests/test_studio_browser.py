@@ -494,6 +494,30 @@ def test_a_rater_cannot_open_the_home_page(studio, person):
 # Every kind of answer.
 
 
+def test_a_round_ranked_offline_is_imported_with_its_rater(studio, person, tmp_path):
+    run_id = new_run(studio, *UP_TO_RANK)
+    tab = person().open(studio, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    with studio.client() as client:
+        page = client.get(f"/api/runs/{run_id}/rounds/1/offline").content
+    (tmp_path / "round.html").write_bytes(page)
+    elsewhere = tab.page.context.new_page()
+    elsewhere.goto((tmp_path / "round.html").as_uri())
+    for position in (4, 1):
+        elsewhere.locator(".card").nth(position).click()
+    elsewhere.locator("#rater").fill("zoe")
+    given = elsewhere.locator("#answer").input_value()
+    tab.page.bring_to_front()
+    tab.page.get_by_text("Rank together").click()
+    tab.page.get_by_role("button", name="Import").click()
+    tab.page.locator("dialog[open] textarea").fill(given)
+    tab.page.locator("dialog[open] button").last.click()
+    tab.expect_round(2, "best")
+    line = log(studio, run_id)[1]
+    assert line["answer"]["order"] == told(studio, run_id, 1, [4], [1])
+    assert line["rater"] == "zoe"
+
+
 def test_ties_and_the_worst_reach_the_log(studio, person):
     run_id = new_run(studio, *UP_TO_RANK)
     tab = person().open(studio, f"/runs/{run_id}")

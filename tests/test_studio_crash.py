@@ -18,23 +18,12 @@ from zorank.studio.gallery import fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import Ballot, Exhibit
 
-from .studio_server import Server
+from .studio_server import PLAIN_RENDERER, Server
 
 KILLS = 20
 RATERS = ("ann", "bob", "cleo")
 PATIENCE = 120
 """Seconds within which the last rounds must close, however busy the machine is."""
-
-RENDERER = """
-from zorank.types import Exhibit
-
-class Plain:
-    dim = 5
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", x.tobytes().hex().encode()) for x in candidates]
-"""
 
 
 class Rater(threading.Thread):
@@ -98,7 +87,7 @@ class Rater(threading.Thread):
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    (tmp_path / "plain.py").write_text(RENDERER)
+    (tmp_path / "plain.py").write_text(PLAIN_RENDERER)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     server = Server(tmp_path / "runs.db", "--renderer", "plain:Plain").start()
     yield server

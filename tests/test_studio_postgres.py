@@ -11,21 +11,10 @@ from zorank import Ranking, Run
 from zorank.stores import open_store
 from zorank.studio.presentation import shown_order, to_candidates
 
-from .studio_server import Server
+from .studio_server import PLAIN_RENDERER, Server
 
 ROUNDS = 12
 """How often a race is run: enough for both to meet in the middle of it."""
-
-RENDERER = """
-from zorank.types import Exhibit
-
-class Plain:
-    dim = 5
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", x.tobytes().hex().encode()) for x in candidates]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +45,7 @@ def started(*servers):
 def studios(database, tmp_path_factory):
     """The owner's clients at two studios."""
     folder = tmp_path_factory.mktemp("renderer")
-    (folder / "plain.py").write_text(RENDERER)
+    (folder / "plain.py").write_text(PLAIN_RENDERER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(folder))
         two = [Server(database, "--renderer", "plain:Plain") for _ in range(2)]

@@ -55,7 +55,7 @@ def create_run(new: NewRun, studio: TheStudio, _: Owner) -> dict[str, str]:
     """A new run."""
     run_id = studio.create(new.renderer, new.m, new.seed, new.options, new.title, new.raters)
     with studio.session(run_id) as session:
-        studio.look(session)
+        studio.look_ahead(session)
     return {"id": run_id}
 
 
@@ -102,7 +102,7 @@ def waiting_round(
 ) -> dict[str, Any]:
     """The round that waits for an answer."""
     with studio.session(run_id) as session:
-        studio.look(session)
+        studio.look_ahead(session)
         index, key = session.waiting.index, session.waiting.key
         slate, shown = session.run.ask(), session.shown
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]

@@ -183,7 +183,7 @@ class Studio:
             else:
                 self.store.cast(run_id, index, Ballot(rater, ranking))
                 self._close_if_complete(session)
-            self._look_ahead(session)
+            self.look_ahead(session)
             return session.waiting.index
 
     def close(self, run_id: str, index: int) -> int:
@@ -193,7 +193,7 @@ class Studio:
             if not self.store.ballots(run_id, index):
                 raise InvalidInput("nobody has answered this round yet; it cannot be closed")
             self._close(session)
-            self._look_ahead(session)
+            self.look_ahead(session)
             return session.waiting.index
 
     def undo(self, run_id: str, rounds: int = 1) -> int:
@@ -201,7 +201,7 @@ class Studio:
         with self.session(run_id) as session:
             session.run.undo(rounds)
             session.refresh()
-            self._look_ahead(session)
+            self.look_ahead(session)
             return session.waiting.index
 
     def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
@@ -283,10 +283,6 @@ class Studio:
             raise NotThere(f"run {session.run.name!r} has no round {index}")
         return slate, shown_order(session.record, index, len(slate))
 
-    def look(self, session: Session) -> None:
-        """Start to render what the person in front of this round needs, and may need next."""
-        self._look_ahead(session)
-
     def rater_records(self, session: Session) -> dict[str, Agreement]:
         """Every rater's agreement with the others in this run."""
         polls = ((m.line.answer, m.candidates) for m in session.milestones)
@@ -331,7 +327,8 @@ class Studio:
             except StaleAnswer:
                 session.refresh()
 
-    def _look_ahead(self, session: Session) -> None:
+    def look_ahead(self, session: Session) -> None:
+        """Render what this round needs, and what the next one will probably need."""
         session.refresh()
         self.gallery.drop_guesses(session.run.name)
         slate = session.run.ask()
