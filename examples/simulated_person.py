@@ -68,7 +68,7 @@ def rank(call: Callable[..., Any], person: Person, seed: int) -> np.ndarray:
         index = waiting["index"]
         shown = call("GET", f"/api/runs/{run}/rounds/{index}/candidates")["candidates"]
         order = person.order([np.array(x) for x in shown])
-        named = order if waiting["question"] == "rank" else order[:1]
+        named = order[:1] if waiting["question"] == "best" else order
         answer = {"order": [[position] for position in named], "rater": "simulated"}
         call("POST", f"/api/runs/{run}/rounds/{index}/answer", answer)
     return np.array(call("GET", f"/api/runs/{run}/vector"))

@@ -4,9 +4,14 @@ import re
 import shutil
 from contextlib import contextmanager
 
+import numpy as np
 from playwright.sync_api import expect, sync_playwright
 
 from tests.studio_server import TOKEN
+from zorank import Run
+from zorank.optimizers import PickStart
+from zorank.renderers import Landscape
+from zorank.stores import open_store
 
 # Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
 PATIENCE = 30_000
@@ -183,6 +188,20 @@ def new_run(server, *answers, size=96, **settings):
             url = f"/api/runs/{run_id}/rounds/{index}/answer"
             client.post(url, json={"order": order}).raise_for_status()
     return run_id
+
+
+def older_run(server, *answers, size=96):
+    """A run as studios made them before they had a model of their rater."""
+    options = {"m": 6, "space": "gaussian", "mu": 0.35, "step": 2.0, "gamma": 0.5}
+    meta = {"renderer": "landscape", "renderer_options": {"size": size}, "title": "", "raters": 1}
+    x0 = np.random.default_rng(5).standard_normal(Landscape().dim)
+    store = open_store(server.store)
+    run = Run(PickStart(options=options), x0, 5, store, meta=meta)
+    for order in answers:
+        run.ask()
+        run.tell(order, rater="owner")
+    store.close()
+    return run.name
 
 
 def log(server, run_id):

@@ -28,6 +28,7 @@ class Server:
     def __init__(self, store, *arguments, port=None):
         self.command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
         self.command += ["--store", str(store), *arguments]
+        self.store = str(store)
         self.port = port or 0
         self.process = None
 

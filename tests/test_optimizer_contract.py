@@ -22,6 +22,9 @@ CASES = [
     ("zo-ranksgd-memory", {"m": 6}),
     ("zo-ranksgd-memory", {"m": 4, "k": 1, "space": "gaussian"}),
     ("zo-ranksgd-memory", {"m": 5, "bounds": (-2.0, 2.0)}),
+    ("rank-process", {}),
+    ("rank-process", {"m": 4, "k": 2, "space": "gaussian", "pick": True, "pairs": True}),
+    ("rank-process", {"m": 2, "sigma0": 0.5, "bounds": (-2.0, 2.0)}),
     ("pick-start", {"options": {"m": 5, "space": "gaussian", "mu": 0.3}}),
 ]
 DIM = 7
@@ -177,6 +180,8 @@ def test_one_dimension_is_enough(optimizer):
         ("zo-ranksgd", {"bounds": 3}, r"\(lower, upper\)"),
         ("zo-ranksgd", {"bounds": (0, 1), "space": "gaussian"}, "use either"),
         ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
+        ("rank-process", {"pick": 1}, "pick is true or false"),
+        ("rank-process", {"sigma0": 0}, "sigma0 must be a finite number above 0"),
         ("pick-start", {"method": "zo-rank"}, "did you mean zo-ranksgd"),
         ("pick-start", {"options": {"stepp": 1}}, "has no such setting"),
         ("pick-start", {"options": {"m": 2}}, "m must be a whole number from 3"),

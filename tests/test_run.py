@@ -377,3 +377,65 @@ def test_an_answer_given_in_another_process_is_noticed(tmp_path):
         here.tell([2])
     here = Run.open(store, "a")
     assert here.rounds()[0].answer == Ranking.of([1])
+
+
+def test_steps_are_what_a_replay_gives_kept_or_not():
+    store = MemoryStore()
+    kept = Run("zo-ranksgd-memory", np.ones(3), seed=1, store=store, name="a", trace=True)
+    for order in ([2, 0], [], [1], [3, 4]):
+        kept.ask()
+        kept.tell(order)
+    kept.undo(2)
+    kept.tell([1])
+    again = Run.open(store, "a")
+    for mine, theirs in zip(kept.steps, again.steps, strict=True):
+        assert (mine.line, mine.moved, mine.report) == (theirs.line, theirs.moved, theirs.report)
+        assert mine.best.tobytes() == theirs.best.tobytes()
+        np.testing.assert_array_equal(np.asarray(mine.slate), np.asarray(theirs.slate))
+    assert kept.history == again.history
+    assert kept.points == again.points
+
+
+@pytest.mark.parametrize("trace", [True, False])
+@pytest.mark.parametrize("back", [1, 5, 11])
+def test_a_run_that_others_took_back_and_went_on_with_is_the_fold_of_the_log(trace, back):
+    store = MemoryStore()
+    here = Run("zo-ranksgd-memory", np.ones(3), seed=1, store=store, name="a", trace=trace)
+    for i in range(12):
+        here.ask()
+        here.tell([i % 4])
+    there = Run.open(store, "a", trace=trace)
+    there.undo(back)
+    for _ in range(3):
+        there.ask()
+        there.tell([5])
+    there.ask()
+    here.refresh()
+    fresh = Run.open(store, "a")
+    for run in (here, there):
+        assert run.rounds() == fresh.rounds()
+        assert run.history == fresh.history
+        assert run.best().tobytes() == fresh.best().tobytes()
+        np.testing.assert_array_equal(np.asarray(run.ask()), np.asarray(fresh.ask()))
+
+
+def test_a_preview_is_forgotten_when_the_past_changes():
+    store = MemoryStore()
+    run = Run("zo-ranksgd", np.ones(3), seed=1, store=store, name="a", trace=True)
+    run.ask()
+    run.tell([0])
+    run.ask()
+    run.preview([3])
+    run.undo()
+    run.tell([7])
+    run.ask()
+    run.tell([3])
+    assert run.best().tobytes() == Run.open(store, "a").best().tobytes()
+
+
+def test_a_run_that_did_not_change_is_not_read_again(run, monkeypatch):
+    run.ask()
+    run.tell([0])
+    run.ask()
+    monkeypatch.setattr(MemoryStore, "rounds", None)
+    run.refresh()

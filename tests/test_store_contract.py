@@ -84,6 +84,24 @@ def test_a_round_waits_and_is_answered(store, record):
     assert store.rounds("a run") == [line, Round(1, 20.0)]
 
 
+def test_the_newest_line_tells_whether_anything_happened(store, record):
+    store.create(record)
+    seen = [store.last("a run")]
+    for index in range(2):
+        key = store.append("a run", index, 1.0, after=seen[-1].key if seen[-1] else "").key
+        seen.append(store.last("a run"))
+        store.answer("a run", answered(index, 1, key=key))
+        seen.append(store.last("a run"))
+    assert seen[0] is None
+    assert seen[-1] == store.rounds("a run")[-1]
+    store.undo("a run", 1)
+    assert store.last("a run") == seen[2]
+    store.append("a run", 1, 1.0, after=seen[2].key)
+    assert store.last("a run").key not in [line.key for line in seen if line]
+    with pytest.raises(InvalidInput, match="did you mean a run"):
+        store.last("a rum")
+
+
 def test_only_the_waiting_round_can_be_answered(store, record):
     store.create(record)
     with pytest.raises(StaleAnswer, match="no round waits"):

@@ -8,6 +8,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from zorank import Ranking, Run
+from zorank.optimizers import PickStart
 from zorank.renderers import REGISTRY, Landscape
 from zorank.stores import open_store
 from zorank.studio import create_app
@@ -67,6 +68,14 @@ def answer(client, run_id, order, **more):
     return response.json()
 
 
+def older_run(store, raters=1):
+    """A run as studios made them before they had a model of the judge."""
+    options = {"m": 6, "space": "gaussian", "mu": 0.35, "step": 2.0, "gamma": 0.5}
+    meta = {"renderer": "landscape", "renderer_options": {}, "title": "Old", "raters": raters}
+    x0 = np.random.default_rng(1).standard_normal(Landscape().dim)
+    return Run(PickStart(options=options), x0, 1, store, meta=meta).name
+
+
 def test_the_flow_from_start_to_result(client, run_id):
     waiting = client.get(f"/api/runs/{run_id}/round").json()
     assert waiting["index"] == 0
@@ -88,16 +97,14 @@ def test_the_flow_from_start_to_result(client, run_id):
     assert client.get(rank["best"]["url"]).content == client.get(chosen).content
 
     answer(client, run_id, [[2], [0, 5]], worst=[1])
-    best = client.get(f"/api/runs/{run_id}/round").json()
-    assert best["question"] == "best"
-    (current,) = [e for e in best["exhibits"] if e["current"]]
-    assert client.get(current["url"]).content == client.get(rank["best"]["url"]).content
-    other = next(e["position"] for e in best["exhibits"] if not e["current"])
-    answer(client, run_id, [[other]])
+    again = client.get(f"/api/runs/{run_id}/round").json()
+    assert again["question"] == "rank"
+    assert not any(e["current"] for e in again["exhibits"])
+    answer(client, run_id, [[4], [1]])
 
     history = client.get(f"/api/runs/{run_id}/history").json()
-    assert [row["question"] for row in history["rows"]] == ["start", "start", "rank", "best"]
-    assert [row["moved"] for row in history["rows"]] == [False, True, False, True]
+    assert [row["question"] for row in history["rows"]] == ["start", "start", "rank", "rank"]
+    assert [row["moved"] for row in history["rows"]][:3] == [False, True, True]
     assert history["rows"][0]["best"] is None
     assert history["rows"][3]["distance"] > 0 == history["rows"][1]["distance"]
     assert history["raters"] == [{"name": "owner", "answers": 4, "agreement": None, "weight": 1.0}]
@@ -111,6 +118,34 @@ def test_the_flow_from_start_to_result(client, run_id):
     assert moving[:4] == b"RIFF"
     assert b"ANIM" in moving
     assert len(client.get(f"/api/runs/{run_id}/vector").json()) == Landscape().dim
+
+
+def test_an_older_run_goes_on_as_it_began(client, store):
+    """Runs of earlier studios pick a start and then ask by turns for an order and for the best."""
+    run_id = older_run(store)
+    assert client.get(f"/api/runs/{run_id}/round").json()["question"] == "start"
+    answer(client, run_id, [[3]])
+    rank = client.get(f"/api/runs/{run_id}/round").json()
+    assert rank["question"] == "rank"
+    answer(client, run_id, [[2], [0, 5]], worst=[1])
+    best = client.get(f"/api/runs/{run_id}/round").json()
+    assert best["question"] == "best"
+    (current,) = [e for e in best["exhibits"] if e["current"]]
+    assert client.get(current["url"]).content == client.get(rank["best"]["url"]).content
+    # While x* stays, what follows a search does not depend on the answer.
+    answer(client, run_id, [[current["position"]]])
+    after = client.get(f"/api/runs/{run_id}/round").json()
+    assert [e["url"] for e in after["exhibits"]] == best["ahead"]
+    answer(client, run_id, [[1]])
+    best = client.get(f"/api/runs/{run_id}/round").json()
+    other = next(e["position"] for e in best["exhibits"] if not e["current"])
+    answer(client, run_id, [[other]])
+    rows = client.get(f"/api/runs/{run_id}/history").json()["rows"]
+    assert [row["question"] for row in rows] == ["start", "rank", "best", "rank", "best"]
+    assert [row["moved"] for row in rows] == [True, False, False, False, True]
+    assert {row["gain"] for row in rows} == {None}
+    shown = client.get(f"/api/runs/{run_id}").json()
+    assert (shown["m"], shown["words"], shown["could_stop"]) == (6, [], False)
 
 
 def test_what_is_clicked_is_what_is_told(client, run_id, store):
@@ -295,7 +330,11 @@ def test_a_text_of_ones_own_gets_no_scripts_and_no_origin(client):
 
 @pytest.fixture
 def invited(client, app, run_id):
-    """Two raters' clients of a run that needs three answers a round."""
+    """A client of raters of a run that needs three answers a round."""
+    return invite(client, app, run_id)
+
+
+def invite(client, app, run_id):
     client.patch(f"/api/runs/{run_id}", json={"raters": 3})
     link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
     token = link.partition("token=")[2]
@@ -323,7 +362,11 @@ def test_a_round_closes_when_all_have_answered(client, invited, run_id, store):
     assert 0 < history["rows"][0]["agreement"] < 1
 
 
-def test_those_who_disagree_come_to_count_less(client, invited, run_id, store):
+@pytest.mark.parametrize("older", [True, False], ids=["older", "model"])
+def test_those_who_disagree_come_to_count_less(client, app, run_id, store, older):
+    """By their weight, or where a model of every rater's noise sees to it, all with weight 1."""
+    run_id = older_run(store) if older else run_id
+    invited = invite(client, app, run_id)
     for _ in range(5):
         index = client.get(f"/api/runs/{run_id}/round").json()["index"]
         url = f"/api/runs/{run_id}/rounds/{index}/answer"
@@ -331,7 +374,12 @@ def test_those_who_disagree_come_to_count_less(client, invited, run_id, store):
         invited.post(url, json={"order": [[0], [1], [2]], "rater": "ann"})
         invited.post(url, json={"order": [[5], [4], [3]], "rater": "contrary"})
     weights = {b.rater: b.weight for b in store.rounds(run_id)[4].answer.ballots}
-    assert weights["ann"] > 1 > 0.2 > weights["contrary"] > 0
+    if older:
+        assert weights["ann"] > 1 > 0.2 > weights["contrary"] > 0
+    else:
+        assert set(weights.values()) == {1.0}
+    shown = client.get(f"/api/runs/{run_id}/history").json()["raters"]
+    assert {rater["name"]: rater["weight"] < 1 for rater in shown}["contrary"] is older
 
 
 def test_asking_for_fewer_answers_closes_a_round_that_has_them(client, invited, run_id, store):
@@ -456,11 +504,6 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     waiting = client.get(f"/api/runs/{run_id}/round").json()
     assert [e["url"] for e in waiting["exhibits"]] == ahead
     assert [client.get(url).content for url in ahead] == early
-    # While x* stays, what follows a search does not depend on the answer.
-    (current,) = [e["position"] for e in waiting["exhibits"] if e["current"]]
-    answer(client, run_id, [[current]])
-    after = client.get(f"/api/runs/{run_id}/round").json()
-    assert [e["url"] for e in after["exhibits"]] == waiting["ahead"]
 
 
 def test_the_registry_offers_the_landscape():

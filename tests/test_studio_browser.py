@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Error, expect
 
-from tests.browser import DESKTOP, PHONE, QUIET, Person, launched, log, new_run
+from tests.browser import DESKTOP, PHONE, QUIET, Person, launched, log, new_run, older_run
 from tests.studio_server import TOKEN, Server
 from zorank.renderers import Landscape
 from zorank.studio.presentation import shown_order
@@ -21,6 +21,7 @@ from zorank.studio.presentation import shown_order
 # A server that is killed takes its connections with it; browsers say so in their console.
 CUT_OFF = QUIET + r"|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET"
 UP_TO_RANK, UP_TO_BEST = ([[0]],), ([[0]], [[1], [4]])
+A_WHILE = ([[0]], *([[i % 6], [(i + 2) % 6]] for i in range(9)))
 
 
 # Of this module, not of the session: while Playwright runs, no other test in this process could
@@ -137,19 +138,12 @@ def test_the_whole_way_by_mouse(studio, person):
     tab.expect_badges(p2="1", p6="2")
     tab.see("next").click()
 
-    tab.expect_round(3, "best")
-    current = current_best(tab, 3)
-    expect(tab.page.get_by_text("best so far", exact=True).filter(visible=True)).to_have_count(1)
-    expect(tab.card(current)).to_contain_text("best so far")
-    tab.click((current + 1) % 6)
-    tab.see("next").click()
-    tab.expect_round(4, "rank")
-    tab.click(2, 4)
-    tab.see("next").click()
-    tab.expect_round(5, "best")
-    tab.click((current_best(tab, 5) + 1) % 6)
-    tab.see("next").click()
+    for index in (3, 4, 5):
+        tab.expect_round(index, "rank")
+        tab.click(2, 4)
+        tab.see("next").click()
     tab.expect_round(6, "rank")
+    expect(tab.see("words").locator("p")).to_have_count(2)
 
     run_id = run_of(tab)
     answers = [line["answer"]["order"] for line in log(studio, run_id)]
@@ -175,10 +169,14 @@ def check_the_result_page(tab):
         assert abs(float(slider.locator("input").input_value()) - 100 * share) < 4
     assert len({image.get_attribute("src") for image in slider.locator("img").all()}) == 2
 
-    # The start, and the two times that something better was found.
+    # The start, and every time that something better was found.
+    with tab.server.client() as client:
+        rows = client.get(f"/api/runs/{run_of(tab)}/history").json()["rows"]
+    found = [row["best"] for row in rows if row["moved"]]
     thumbs = tab.see("journey").locator("img")
-    expect(thumbs).to_have_count(3)
-    assert len({thumb.get_attribute("src") for thumb in thumbs.all()}) == 3
+    expect(thumbs).to_have_count(len(found))
+    assert [thumb.get_attribute("src") for thumb in thumbs.all()] == found
+    assert len(found) > 1
 
     picture = Image.open(io.BytesIO(downloaded(tab, "#download-best")))
     assert picture.size == (1024, 1024)
@@ -225,27 +223,21 @@ def test_the_whole_way_by_keyboard(studio, person):
     tab.expect_badges(p2="1", p5="2")  # Esc closed the help and nothing else
     tab.press("Enter")
 
-    tab.expect_round(3, "best")
-    tab.press("n")
-    tab.expect_round(4, "rank")
+    tab.expect_round(3, "rank")
     tab.press("s")
-    tab.expect_round(5, "rank")  # without a difference there is no direction to try
-    tab.press("z")
     tab.expect_round(4, "rank")
+    expect(tab.see("words")).to_contain_text("the next ones differ more")
+    tab.press("z")
+    tab.expect_round(3, "rank")
     tab.press("4", "Enter")
-    tab.expect_round(5, "best")
-    better = (current_best(tab, 5) + 1) % 6
-    tab.press(str(better + 1), "Enter")
-    tab.expect_round(6, "rank")
+    tab.expect_round(4, "rank")
     run_id = run_of(tab)
     answers = [line["answer"]["order"] for line in log(studio, run_id)]
     assert answers == [
         [],
         told(studio, run_id, 1, [1]),
         told(studio, run_id, 2, [1], [4]),
-        [[0]],  # the first candidate of such a round is the best so far
-        told(studio, run_id, 4, [3]),
-        told(studio, run_id, 5, [better]),
+        told(studio, run_id, 3, [3]),
     ]
 
     tab.tab_to("result")
@@ -278,14 +270,7 @@ def test_the_whole_way_on_a_phone(studio, person):
     tab.expect_no_overflow()
     expect(tab.see("next")).to_be_in_viewport(ratio=1)
     tab.see("next").tap()
-    tab.expect_round(2, "best")
-    for name in ("next", "none-better", "undo"):
-        expect(tab.see(name)).to_be_in_viewport(ratio=1)
-    tab.expect_no_overflow()
-    better = (current_best(tab, 2) + 1) % 6
-    tab.tap(better)
-    tab.see("next").tap()
-    tab.expect_round(3, "rank")
+    tab.expect_round(2, "rank")
     run_id = run_of(tab)
     assert log(studio, run_id)[1]["answer"]["order"] == told(studio, run_id, 1, [5], [0], [2])
 
@@ -318,13 +303,13 @@ def test_a_finger_that_rests_on_a_picture_enlarges_it(studio, person):
 def test_undo_gives_exactly_the_earlier_pictures(studio, person):
     tab = person().open(studio, f"/runs/{new_run(studio)}")
     seen = []
-    for index, question in enumerate(("start", "rank", "best")):
+    for index, question in enumerate(("start", "rank", "rank")):
         tab.expect_round(index, question)
         seen.append(tab.pictures())
         tab.press("2", "Enter")
     tab.expect_round(3, "rank")
     assert len({address for pictures in seen for address in pictures}) == 18
-    for index, question in ((2, "best"), (1, "rank"), (0, "start")):
+    for index, question in ((2, "rank"), (1, "rank"), (0, "start")):
         tab.press("z")
         tab.expect_round(index, question)
         assert tab.pictures() == seen[index]
@@ -346,7 +331,7 @@ def test_a_refresh_keeps_the_round_its_order_and_the_selection(studio, person):
     assert log(studio, run_id) == answered
     tab.expect_badges(p4="1", p2="2")
     tab.press("Enter")
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     assert log(studio, run_id)[1]["answer"]["order"] == told(studio, run_id, 1, [3], [1])
 
 
@@ -373,7 +358,7 @@ def test_an_answer_in_one_tab_brings_the_other_to_the_current_round(studio, pers
     there.press("6")  # even in the middle of an answer, which the round no longer waits for
     here.press("2", "Enter")
     for tab in (here, there):
-        tab.expect_round(2, "best")
+        tab.expect_round(2, "rank")
         expect(tab.see("banner")).to_have_count(0)
         tab.expect_badges()
 
@@ -391,11 +376,11 @@ def test_a_doubled_answer_counts_once(studio, person):
     with there.page.expect_request("**/answer"):
         there.press("Enter")
     here.press("2", "Enter")
-    here.expect_round(2, "best")
+    here.expect_round(2, "rank")
     with there.page.expect_response("**/answer") as refused:
         on_its_way[0].continue_()
     assert refused.value.status == 409
-    there.expect_round(2, "best")
+    there.expect_round(2, "rank")
     expect(there.see("banner")).to_have_count(0)
     assert [line["answer"]["order"] for line in log(studio, run_id)[1:]] == [
         told(studio, run_id, 1, [1])
@@ -416,7 +401,7 @@ def test_a_restart_of_the_server_loses_no_answer(serve, person):
     expect(tab.card(0).locator('img[src*="/rounds/2/"]').or_(again)).to_be_visible()
     if again.is_visible():
         again.click()
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [3], [1])
 
 
@@ -432,7 +417,7 @@ def test_an_answer_to_a_dead_server_can_be_given_again(serve, person):
     tab.expect_badges(p3="1", p6="2")
     server.start()
     tab.page.get_by_role("button", name="Try again").click()
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     expect(tab.see("banner")).to_have_count(0)
     assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [2], [5])
 
@@ -512,7 +497,7 @@ def test_a_round_ranked_offline_is_imported_with_its_rater(studio, person, tmp_p
     tab.page.get_by_role("button", name="Import").click()
     tab.page.locator("dialog[open] textarea").fill(given)
     tab.page.locator("dialog[open] button").last.click()
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     line = log(studio, run_id)[1]
     assert line["answer"]["order"] == told(studio, run_id, 1, [4], [1])
     assert line["rater"] == "zoe"
@@ -531,37 +516,103 @@ def test_ties_and_the_worst_reach_the_log(studio, person):
     tab.card(0).hover()
     tab.press("w")
     tab.see("next").click()
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     answer = log(studio, run_id)[1]["answer"]
     assert answer["order"] == told(studio, run_id, 1, [4], [1, 3])
     assert answer["worst"] == told(studio, run_id, 1, [5, 0])
 
 
-def test_no_difference_and_none_better_reach_the_log(studio, person):
-    run_id = new_run(studio, *UP_TO_RANK)
+def test_several_can_be_ranked_to_start_from(studio, person):
+    run_id = new_run(studio)
     tab = person().open(studio, f"/runs/{run_id}")
-    tab.expect_round(1, "rank")
-    tab.see("same").click()
-    tab.expect_round(2, "rank")
-    tab.click(0, 1)
+    tab.expect_round(0, "start")
+    tab.click(4, 1)
+    tab.expect_badges(p5="1", p2="2")
     tab.see("next").click()
-    tab.expect_round(3, "best")
-    current = current_best(tab, 3)
+    tab.expect_round(1, "rank")
+    assert log(studio, run_id)[0]["answer"]["order"] == told(studio, run_id, 0, [4], [1])
+    expect(tab.see("best")).to_contain_text("your start")
+
+
+@pytest.mark.parametrize("screen", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_run_of_an_earlier_studio_asks_by_turns_for_the_best(studio, person, screen):
+    run_id = older_run(studio, *UP_TO_BEST)
+    tab = person(**screen).open(studio, f"/runs/{run_id}")
+    tab.expect_round(2, "best")
+    for name in ("next", "none-better", "undo"):
+        expect(tab.see(name)).to_be_in_viewport(ratio=1)
+    tab.expect_no_overflow()
+    current = current_best(tab, 2)
+    expect(tab.page.get_by_text("best so far", exact=True).filter(visible=True)).to_have_count(1)
+    expect(tab.card(current)).to_contain_text("best so far")
     tab.see("none-better").click()
-    tab.expect_round(4, "rank")
+    tab.expect_round(3, "rank")
     tab.click(5)
     tab.see("next").click()
-    tab.expect_round(5, "best")
-    tab.see("same").click()
-    tab.expect_round(6, "rank")
-    answers = [line["answer"]["order"] for line in log(studio, run_id)[1:]]
+    tab.expect_round(4, "best")
+    better = (current_best(tab, 4) + 1) % 6
+    tab.click(better)
+    tab.see("next").click()
+    tab.expect_round(5, "rank")
+    expect(tab.see("words")).to_have_count(0)  # such a method has no model of its rater
+    answers = [line["answer"]["order"] for line in log(studio, run_id)[2:]]
     assert answers == [
-        [],
-        told(studio, run_id, 2, [0], [1]),
-        told(studio, run_id, 3, [current]),
-        told(studio, run_id, 4, [5]),
-        [],
+        [[0]],  # the first candidate of such a round is the best so far
+        told(studio, run_id, 3, [5]),
+        told(studio, run_id, 4, [better]),
     ]
+
+
+# What the model knows.
+
+
+def test_a_few_words_say_how_it_is_going(studio, person):
+    run_id = new_run(studio, *A_WHILE)
+    tab = person().open(studio, f"/runs/{run_id}")
+    tab.expect_round(10, "rank")
+    with studio.client() as client:
+        shown = client.get(f"/api/runs/{run_id}").json()
+    assert 1 < len(shown["words"]) <= 3
+    sentences = tab.see("words").locator("p")
+    expect(sentences).to_have_count(len(shown["words"]))
+    for number, sentence in enumerate(shown["words"]):
+        expect(sentences.nth(number)).to_contain_text(sentence)
+    tab.press("s")
+    tab.expect_round(11, "rank")
+    expect(sentences.first).to_contain_text("These look alike to you")
+    tab.press("z")
+    tab.expect_round(10, "rank")
+    expect(sentences.first).to_contain_text(shown["words"][0])
+
+
+def test_one_is_told_when_it_is_enough(studio, person):
+    run_id = new_run(studio, [[0]], *[[]] * 11)  # it looks all the same to them
+    tab = person().open(studio, f"/runs/{run_id}")
+    tab.expect_round(12, "rank")
+    expect(tab.see("words").locator("p").last).to_contain_text("You could stop here.")
+    tab.see("words").get_by_role("link", name="See the result").click()
+    expect(tab.see("slider")).to_be_visible()
+
+
+def test_a_rater_is_told_nothing_of_what_the_model_knows(studio, person):
+    run_id = new_run(studio, *A_WHILE)
+    with studio.client() as client:
+        link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
+    rater = person().open(studio, f"/runs/{run_id}", token=link.partition("token=")[2])
+    rater.see("rater-name").fill("Ann")
+    rater.press("Enter")
+    rater.expect_round(10, "rank")
+    expect(rater.page.get_by_test_id("words")).to_have_count(0)
+
+
+def test_the_start_can_be_compared_at_once(studio, person):
+    """The page was opened before there was a start."""
+    tab = person().open(studio, f"/runs/{new_run(studio)}")
+    tab.expect_round(0, "start")
+    tab.press("2", "Enter")
+    tab.expect_round(1, "rank")
+    tab.page.get_by_role("button", name="Compare with the start").click()
+    expect(tab.page.locator("dialog[open] .slider")).to_be_visible()
 
 
 def test_enter_sends_the_ranking_whichever_button_was_clicked_before(studio, person):
@@ -574,7 +625,7 @@ def test_enter_sends_the_ranking_whichever_button_was_clicked_before(studio, per
     tab.press("3", "1")
     tab.expect_badges(p3="1", p1="2")
     tab.press("Enter")
-    tab.expect_round(3, "best")
+    tab.expect_round(3, "rank")
     assert log(studio, run_id)[2]["answer"]["order"] == told(studio, run_id, 2, [2], [0])
 
 
@@ -592,7 +643,7 @@ def test_a_badge_or_the_tray_can_be_dragged_to_reorder(studio, person):
     tab.drag(items.first, items.last, beyond=40)
     tab.expect_badges(p1="1", p6="2", p3="3")
     tab.see("next").click()
-    tab.expect_round(2, "best")
+    tab.expect_round(2, "rank")
     assert log(studio, run_id)[1]["answer"]["order"] == told(studio, run_id, 1, [0], [5], [2])
 
 
@@ -812,7 +863,16 @@ def test_light_and_dark_follow_the_system_and_the_choice_is_kept(studio, person)
     assert tab.page.evaluate(theme) == ["dark", looks["dark"]]
 
 
-def every_page(server, visitor, size=96):
+def open_side(tab):
+    """The side is a drawer on small screens."""
+    toggle = tab.page.locator(".drawer-toggle").filter(visible=True)
+    if toggle.count():
+        toggle.click()
+    expect(tab.see("words")).to_be_visible()
+    tab.see("words").scroll_into_view_if_needed()
+
+
+def every_page(server, visitor, size=96, a_while=A_WHILE):
     """Goes through all pages and states of a new studio, and stops at each: name and tab."""
     tab = visitor.open(server)
     expect(tab.see("new-run")).to_be_visible()
@@ -838,16 +898,19 @@ def every_page(server, visitor, size=96):
     yield "enlarged", tab
     tab.press("Escape")
     tab.see("next").click()
-    tab.expect_round(2, "best")
-    tab.click((current_best(tab, 2) + 1) % 6)
-    yield "best", tab
-    tab.see("next").click()
-    tab.expect_round(3, "rank")
+    tab.expect_round(2, "rank")
+    tab.page.goto(f"{server.url}/runs/{new_run(server, *a_while, size=size, title='Evening')}")
+    tab.expect_round(len(a_while), "rank")
+    expect(tab.page.get_by_test_id("words")).not_to_be_empty()
+    open_side(tab)
+    yield "going", tab
+    tab.page.goto(tab.page.url)
+    tab.expect_round(len(a_while), "rank")
     tab.see("result").click()
     expect(tab.see("slider")).to_be_visible()
     yield "result", tab
     tab.page.goto(server.url)
-    expect(tab.see("run")).to_have_count(1)
+    expect(tab.see("run")).to_have_count(2)
     yield "home", tab
     tab.page.goto(f"{server.url}/runs/nothing")
     expect(tab.see("heading")).to_have_text("No such run")

@@ -114,7 +114,7 @@ def test_the_flow_from_start_to_result_through_two_studios(studios, store):
     ]
     histories = [client.get(f"/api/runs/{run_id}/history").json() for client in studios]
     assert histories[0] == histories[1]
-    assert [row["question"] for row in histories[0]["rows"]][:3] == ["start", "rank", "best"]
+    assert [row["question"] for row in histories[0]["rows"]][:3] == ["start", "rank", "rank"]
     vectors = [client.get(f"/api/runs/{run_id}/vector").json() for client in studios]
     assert vectors[0] == vectors[1] == Run.open(store, run_id).best().tolist()
 

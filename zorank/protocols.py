@@ -102,6 +102,14 @@ class Store(Protocol):
         """The log of a run in order: answered rounds, and at most one that waits, last."""
         ...
 
+    def last(self, name: str) -> Round | None:
+        """The newest line of a run's log, if it has one.
+
+        Keys are given once and answered lines do not change, so a log whose newest line is still
+        the same is the same: this is the cheap way to ask whether anything happened.
+        """
+        ...
+
     def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
         """The waiting round `index`; new if it was never shown, else as it was first shown.
 

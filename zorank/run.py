@@ -3,6 +3,9 @@
 `Run` gives the ask/tell habit to people who like it and holds the state for them. It is the only
 place where a log is folded into a state; everything it does is written to its store before it
 becomes visible, so a process may die at any point and the run goes on as if it had not.
+
+An answer is folded in once. What others add to the log is folded in on top of what is known, and
+what is taken back is forgotten: a line's key says whether the past is still the same.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from zorank import optimizers, rng
@@ -27,6 +31,29 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+REMEMBERED = 8
+"""How many of its last states a traced run keeps, so that taking back a few rounds is free."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """An answered round and what came of it.
+
+    Attributes:
+        line: the round in the log.
+        slate: what was asked.
+        best: the best point after it.
+        moved: whether that is another point than before.
+        report: what the optimizer says of its state after it.
+    """
+
+    line: Round
+    slate: Slate
+    best: Vector
+    moved: bool
+    report: Mapping[str, float]
+
+
 class Run:
     """A run one can ask, tell, undo and branch.
 
@@ -38,6 +65,8 @@ class Run:
         name: the run's name in the store. A name that exists continues that run, and refuses
             another configuration.
         meta: what an application keeps with a new run, such as a title; plain JSON values.
+        trace: keep every round's slate and best point in memory, so that `steps` costs nothing;
+            for applications that show the past.
     """
 
     def __init__(
@@ -48,6 +77,7 @@ class Run:
         store: Store | str | None = None,
         name: str | None = None,
         meta: Mapping[str, Any] | None = None,
+        trace: bool = False,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
         self._store: Store = (
@@ -65,23 +95,25 @@ class Run:
         self._record = self._create_or_find(wanted)
         self._waiting: Round | None = None
         self._overtaken = False
+        self._trace = trace
+        self._start_over()
         self._load()
 
     @classmethod
-    def open(cls, store: Store, name: str, optimizer: AnyOptimizer | None = None) -> Run:
+    def open(
+        cls,
+        store: Store,
+        name: str,
+        optimizer: AnyOptimizer | None = None,
+        trace: bool = False,
+    ) -> Run:
         """The run of this name in a store, continued.
 
         An optimizer of your own, one that is not in the registry, has to be given again.
         """
         record = store.record(name)
-        if optimizer is None:
-            if record.optimizer not in optimizers.REGISTRY:
-                raise ReplayError(
-                    f"run {name!r} uses the optimizer {record.optimizer!r}, which is not in "
-                    "zorank's registry; give it to Run.open(store, name, optimizer)"
-                )
-            optimizer = optimizers.make(record.optimizer, record.options)
-        return cls(optimizer, record.x0, record.seed, store, name)
+        optimizer = optimizer_of(record) if optimizer is None else optimizer
+        return cls(optimizer, record.x0, record.seed, store, name, trace=trace)
 
     def __repr__(self) -> str:
         return (
@@ -107,17 +139,29 @@ class Run:
     @property
     def state(self) -> Any:
         """The fold of the log so far."""
-        return self._state
+        return self._states[-1]
 
     @property
     def points(self) -> int:
         """How many candidates have been judged."""
-        return self._points
+        return int(self._history[-1]["points"]) if self._history else 0
 
     @property
     def history(self) -> list[dict[str, Any]]:
         """One row for each answered round: round, points, question, seconds, and what is noted."""
         return list(self._history)
+
+    @property
+    def steps(self) -> list[Step]:
+        """Every answered round and what came of it; replayed, unless the run keeps its trace."""
+        if self._trace:
+            return list(self._steps)
+        before = self._optimizer.init(self._record.x0)
+        steps = []
+        for line, slate, state in self.replay():
+            steps.append(self._step(line, slate, before, state))
+            before = state
+        return steps
 
     def ask(self) -> Slate:
         """The slate that waits for an answer; the same one until it is told."""
@@ -158,7 +202,7 @@ class Run:
             )
         answer, slate = as_answer(answer), self._make_slate()
         answer.check(len(slate))
-        state = self._optimizer.tell(self._state, slate, answer)
+        state = self._foresee(slate, answer)
         answered = replace(
             self._waiting,
             answer=answer,
@@ -174,7 +218,7 @@ class Run:
         """The slate that would follow this answer to the waiting one; nothing is told."""
         answer, slate = as_answer(answer), self.ask()
         answer.check(len(slate))
-        state = self._optimizer.tell(self._state, slate, answer)
+        state = self._foresee(slate, answer)
         return self._optimizer.ask(state, rng.for_round(self._record.seed, len(self._log) + 1))
 
     def undo(self, rounds: int = 1) -> None:
@@ -191,7 +235,8 @@ class Run:
 
     def refresh(self) -> None:
         """Take in what others, through the store, did to this run since."""
-        if self._store.rounds(self.name) != self.rounds():
+        mine = self._waiting or (self._log[-1] if self._log else None)
+        if not _same(self._store.last(self.name), mine):
             self._load()
 
     def branch(self, round: int | None = None, name: str | None = None) -> Run:
@@ -206,11 +251,12 @@ class Run:
         _check_text(name, "a run's name")
         record = replace(self._record, name=name or _new_name(), created_at=time.time())
         self._store.create(record, answered[:kept])
-        return Run(self._optimizer, record.x0, record.seed, self._store, record.name)
+        settings = (record.x0, record.seed, self._store, record.name)
+        return Run(self._optimizer, *settings, trace=self._trace)
 
     def best(self) -> Vector:
         """The best point so far, as a new array."""
-        return self._optimizer.best(self._state).copy()
+        return self._optimizer.best(self.state).copy()
 
     def rounds(self) -> list[Round]:
         """The log: every answered round, and the one that waits, if one does."""
@@ -247,20 +293,47 @@ class Run:
             "best": self.best().tolist(),
         }
 
+    def _start_over(self) -> None:
+        self._log: list[Round] = []
+        self._history: list[dict[str, Any]] = []
+        self._steps: list[Step] = []
+        first = self._optimizer.init(self._record.x0)
+        self._states: deque[Any] = deque([first], REMEMBERED if self._trace else 1)
+        self._slate: Slate | None = None
+        self._foreseen: tuple[Answer, Any] | None = None
+
     def _load(self) -> None:
+        """Take in the store's log: keep what is the same, forget what is not, fold what is new."""
         lines = self._store.rounds(self.name)
         if [line.index for line in lines] != list(range(len(lines))):
             raise StoreError(f"the log of run {self.name!r} is damaged: rounds are missing")
         waits = bool(lines) and lines[-1].answer is None
         self._waiting = lines.pop() if waits else None
-        self._log: list[Round] = lines
-        self._slate: Slate | None = None
-        self._history: list[dict[str, Any]] = []
-        self._points = 0
-        self._state: Any = self._optimizer.init(self._record.x0)
-        for line, slate, state in self.replay():
-            self._note_round(line, slate, state)
-            self._state = state
+        self._take_back(len(lines))
+        while self._log and not _same(self._log[-1], lines[len(self._log) - 1]):
+            self._take_back(len(self._log) - 1)
+        for line in lines[len(self._log) :]:
+            self._fold(line)
+
+    def _take_back(self, kept: int) -> None:
+        """Forget all rounds but the first; to the state before them, if it is remembered."""
+        back = len(self._log) - kept
+        if back <= 0:
+            return
+        if back >= len(self._states):
+            self._start_over()
+            return
+        for _ in range(back):
+            self._states.pop()
+        del self._log[kept:], self._history[kept:], self._steps[kept:]
+        self._slate = self._foreseen = None
+
+    def _fold(self, line: Round) -> None:
+        if line.answer is None:
+            raise StoreError(f"the log of run {self.name!r} is damaged: an answer is missing")
+        slate = self._make_slate()
+        line.answer.check(len(slate))
+        self._advance(line, slate, self._foresee(slate, line.answer))
 
     def _create_or_find(self, wanted: RunRecord) -> RunRecord:
         try:
@@ -283,30 +356,59 @@ class Run:
     def _show(self, waiting: Round) -> None:
         self._waiting = waiting
 
-    def _advance(self, answered: Round, slate: Slate, state: Any) -> None:
-        self._log.append(answered)
-        self._note_round(answered, slate, state)
-        self._state, self._slate = state, None
+    def _advance(self, line: Round, slate: Slate, state: Any) -> None:
+        if self._trace:
+            self._steps.append(self._step(line, slate, self.state, state))
+        self._history.append(self._row(line, slate, state))
+        self._log.append(line)
+        self._states.append(state)
+        self._slate = self._foreseen = None
 
-    def _note_round(self, line: Round, slate: Slate, state: Any) -> None:
+    def _step(self, line: Round, slate: Slate, before: Any, after: Any) -> Step:
+        best = self._optimizer.best(after)
+        moved = best.tobytes() != self._optimizer.best(before).tobytes()
+        return Step(line, slate, best, moved, self._optimizer.report(after))
+
+    def _row(self, line: Round, slate: Slate, state: Any) -> dict[str, Any]:
         seconds = None if line.answered_at is None else line.answered_at - line.shown_at
-        self._points += len(slate)
         known = {
             "round": line.index,
-            "points": self._points,
+            "points": self.points + len(slate),
             "question": slate.question,
             "rater": line.rater,
             "seconds": seconds,
             **self._optimizer.report(state),
         }
-        extra = {key: value for key, value in line.note.items() if key not in known}
-        self._history.append({**known, **extra})
+        return known | {key: value for key, value in line.note.items() if key not in known}
 
     def _make_slate(self) -> Slate:
         if self._slate is None:
             generator = rng.for_round(self._record.seed, len(self._log))
-            self._slate = self._optimizer.ask(self._state, generator)
+            self._slate = self._optimizer.ask(self.state, generator)
         return self._slate
+
+    def _foresee(self, slate: Slate, answer: Answer) -> Any:
+        """The state after this answer; the last one stays, as what is previewed is often told."""
+        if self._foreseen is None or self._foreseen[0] != answer:
+            self._foreseen = (answer, self._optimizer.tell(self.state, slate, answer))
+        return self._foreseen[1]
+
+
+def _same(a: Round | None, b: Round | None) -> bool:
+    """Whether two lines are the same showing of a round with the same answer."""
+    return a == b and (a is None or b is None or a.key == b.key)
+
+
+def optimizer_of(record: RunRecord) -> AnyOptimizer:
+    """The optimizer that a run was made with; refused if it would give other numbers by now."""
+    if record.optimizer not in optimizers.REGISTRY:
+        raise ReplayError(
+            f"run {record.name!r} uses the optimizer {record.optimizer!r}, which is not in "
+            "zorank's registry; give it to Run.open(store, name, optimizer)"
+        )
+    optimizer = optimizers.make(record.optimizer, record.options)
+    _check_revision(record, optimizer.revision)
+    return optimizer
 
 
 def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
@@ -344,12 +446,8 @@ def _new_name() -> str:
 
 def _check_same(stored: RunRecord, wanted: RunRecord) -> None:
     """Raise unless the wanted run is the stored one, so that its log can be continued."""
-    if stored.optimizer == wanted.optimizer and stored.revision != wanted.revision:
-        raise ReplayError(
-            f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
-            f"{stored.optimizer} gives other numbers than this zorank {wanted.version}; "
-            f"to continue it: pip install zorank=={stored.version}"
-        )
+    if stored.optimizer == wanted.optimizer:
+        _check_revision(stored, wanted.revision)
     differences = [
         f"{what} is {_brief(old)} there and {_brief(new)} here"
         for what, old, new in _settings(stored, wanted)
@@ -359,6 +457,15 @@ def _check_same(stored: RunRecord, wanted: RunRecord) -> None:
         raise ReplayError(
             f"there is already a run named {stored.name!r} with another configuration: "
             f"{'; '.join(differences)}. Use its configuration to continue it, or another name"
+        )
+
+
+def _check_revision(stored: RunRecord, revision: int) -> None:
+    if stored.revision != revision:
+        raise ReplayError(
+            f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
+            f"{stored.optimizer} gives other numbers than this zorank {__version__}; "
+            f"to continue it: pip install zorank=={stored.version}"
         )
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from zorank._version import __version__
-from zorank.cli import runs
+from zorank.cli import bench, runs
 from zorank.cli.common import log, out
 from zorank.cli.minimize import minimize
 from zorank.cli.plan import plan
@@ -25,6 +25,7 @@ app = typer.Typer(
 for command in (studio, minimize, plan):
     app.command()(command)
 app.add_typer(runs.app, name="runs")
+app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:

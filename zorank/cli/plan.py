@@ -10,6 +10,7 @@ from rich.table import Table
 
 from zorank import theory
 from zorank.cli.common import out
+from zorank.experiments import measured
 
 
 def plan(
@@ -29,8 +30,9 @@ def plan(
 ) -> None:
     """How many candidates to show a person, and how many of them to have ranked.
 
-    Quality is the share of an exact gradient's progress that one answer gives. The seconds are
-    assumptions: set them to what you observe.
+    First what theory says of one answer and Algorithm 1: quality is the share of an exact
+    gradient's progress that it gives. Then what rank-process gained with simulated people in
+    sessions of equal length. The seconds are assumptions: set them to what you observe.
     """
     costs = theory.Costs(round_seconds, look_seconds, compare_seconds)
     ordered = theory.plans(dim, largest, rank, costs)
@@ -63,6 +65,54 @@ def plan(
     out.print(
         f"Recommended: show {chosen.m}, have the best {chosen.k} ranked, "
         f"about {chosen.seconds:.0f} s a round: the least tiring plan within 5% of the best.",
+        style="bold",
+        highlight=False,
+    )
+    found = measured.packaged()
+    if found is not None:
+        _print_measured(found, largest, rank, rows, costs)
+
+
+def _print_measured(
+    found: measured.Measured, largest: int, rank: int | None, rows: int, costs: theory.Costs
+) -> None:
+    """What was gained by the plans that were asked for, if any of them was measured."""
+    wanted = [row for row in found.rows if row.m <= largest and (not rank or row.ranks(rank))]
+    if not wanted:
+        return
+    minutes, offers = measured.compare(wanted, costs)
+    chosen = measured.advise(offers, costs)
+    noises = sorted({row.noise for row in wanted})
+    table = Table(
+        title=f"Measured: simulated people, {found.pictures} pictures",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    headings = ("show", "rank", *(f"gain ({noise:g})" for noise in noises))
+    for heading in (*headings, "compares", "minutes", f"in {minutes:.1f} min"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for offer in [*offers[:rows], *([] if chosen in offers[:rows] else [chosen])]:
+        row = offer.rows[0]
+        gained = {r.noise: f"{r.gain:.2f} ±{r.standard_error or 0:.2f}" for r in offer.rows}
+        table.add_row(
+            *(str(row.m), "all" if row.k is None else str(row.k)),
+            *(gained.get(noise, "") for noise in noises),
+            *(str(row.comparisons), f"{row.minutes(costs):.1f}", f"{offer.gain:.2f}"),
+            style="bold green" if offer is chosen else None,
+        )
+    out.print(table)
+    out.print(
+        "Gain of rank-process over a random picture, in standard deviations of utility among "
+        "random pictures, ± its standard error, for judges of this noise (in the same unit); "
+        f"{found.seeds} seeds and two tastes, {found.dim} dimensions. The last column: what is "
+        "gained in as many minutes, a mean over the noises.",
+        highlight=False,
+    )
+    best = chosen.rows[0]
+    named = "all of them" if best.k is None else f"the best {best.k}"
+    out.print(
+        f"Measured advice: show {best.m}, have {named} ranked: the shortest round within 5% of "
+        f"the most gained in {minutes:.1f} minutes.",
         style="bold",
         highlight=False,
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.optimizers.pick_start import PickStart
+from zorank.optimizers.rank_process import RankProcess
 from zorank.optimizers.zo_ranksgd import ZORankSGD
 from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
 from zorank.protocols import AnyOptimizer
@@ -15,6 +16,7 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
     for cls in (
         ZORankSGD,
         ZORankSGDMemory,
+        RankProcess,
         PickStart,
     )
 }
@@ -56,6 +58,7 @@ __all__ = [
     "DEFAULT",
     "REGISTRY",
     "PickStart",
+    "RankProcess",
     "ZORankSGD",
     "ZORankSGDMemory",
     "configuration",

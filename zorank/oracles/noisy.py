@@ -15,7 +15,7 @@ from zorank.errors import InvalidInput
 from zorank.executors import Objective, evaluate
 from zorank.protocols import Oracle
 from zorank.slates import Slate
-from zorank.types import Answer, Ranking
+from zorank.types import Answer, Ranking, Vector
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,9 @@ class RandomSwaps:
 
 @dataclass(frozen=True)
 class JustNoticeable:
-    """Sees no difference between values closer than a threshold: it ties them.
+    """Sees no difference between values closer than a threshold: it ties them (`tie_within`).
 
-    Candidates are sorted; a group holds all that lie within the threshold of its best. If that is
-    the whole slate, the answer is "no difference".
+    If that is the whole slate, the answer is "no difference".
     """
 
     f: Objective
@@ -111,15 +110,24 @@ class JustNoticeable:
     def answer(self, slate: Slate) -> Answer:
         """The answer to the slate's question, with everything too close to call tied."""
         values = evaluate(self.f, slate, vectorized=self.vectorized)
-        seen = values.copy()
-        anchor = values.min()
-        for i in np.argsort(values, kind="stable"):
-            if values[i] - anchor > self.threshold:
-                anchor = values[i]
-            seen[i] = anchor
+        seen = tie_within(values, self.threshold)
         if np.ptp(seen) == 0 and slate.question != "values":
             return Ranking.no_difference()
         return slate.answer_from(seen, self.k)
+
+
+def tie_within(values: Vector, threshold: float) -> Vector:
+    """The values as seen by who cannot tell them apart below a threshold.
+
+    Sorted, a group holds all that lie within the threshold of its best and takes its value.
+    """
+    seen = values.copy()
+    anchor = values.min()
+    for i in np.argsort(values, kind="stable"):
+        if values[i] - anchor > threshold:
+            anchor = values[i]
+        seen[i] = anchor
+    return seen
 
 
 def _noise(seed: int, slate: Slate) -> np.random.Generator:

@@ -43,6 +43,10 @@ class MemoryStore:
         self.record(name)
         return list(self._logs[name])
 
+    def last(self, name: str) -> Round | None:
+        """The newest line of a run's log."""
+        return next(reversed(self._log(name)), None)
+
     def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
         """The waiting round `index`, as it was first shown."""
         log = self._log(name)

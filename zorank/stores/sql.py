@@ -77,6 +77,12 @@ class SQLStore:
         with self._read() as connection:
             return self._log(connection, self._find(connection, name).id)
 
+    def last(self, name: str) -> Round | None:
+        """The newest line of a run's log."""
+        with self._read() as connection:
+            row = self._last(connection, self._find(connection, name).id)
+            return None if row is None else _round(row)
+
     def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
         """The waiting round `index`, as it was first shown."""
         with self._write() as connection:

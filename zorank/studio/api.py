@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
 
@@ -30,16 +31,19 @@ from zorank.studio.forms import (
 )
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
+from zorank.studio.shapes import History, HistoryRow, RaterShown, RunShown
 from zorank.studio.views import (
     best_so_far,
+    describe_card,
     describe_renderer,
     describe_run,
-    describe_run_safely,
     exhibit_urls,
+    for_rater,
     history_rows,
     media_type_of,
     versioned,
 )
+from zorank.studio.words import Facts, could_stop, words
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
 
@@ -62,22 +66,25 @@ def create_run(new: NewRun, studio: TheStudio, _: Owner) -> dict[str, str]:
 @router.get("/runs")
 def list_runs(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
     """The studio's runs, newest first."""
-    return [describe_run_safely(studio, record) for record in studio.records()]
+    return [describe_card(studio, record) for record in studio.records()]
 
 
 @router.get("/runs/{run_id}")
-def show_run(run_id: Run, studio: TheStudio, access: Member) -> dict[str, Any]:
-    """One run."""
+def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
+    """One run; its owner also reads what the model knows by now."""
     record = studio.store.record(run_id)
     with studio.session(run_id) as session:
         start = session.start
-    return {
+        facts = Facts.of(record, session.steps if access.role == "owner" else [])
+    return RunShown(
         **describe_run(studio, record),
-        "role": access.role,
-        "optimizer": {"name": record.optimizer, **record.options},
-        "raters_needed": studio.needed(run_id),
-        "start": None if start is None else versioned(f"/api/runs/{run_id}/start", start),
-    }
+        role=access.role,
+        optimizer={"name": record.optimizer, **record.options},
+        raters_needed=studio.needed(run_id),
+        start=None if start is None else versioned(f"/api/runs/{run_id}/start", start),
+        words=words(facts),
+        could_stop=could_stop(facts),
+    )
 
 
 @router.patch("/runs/{run_id}")
@@ -106,7 +113,7 @@ def waiting_round(
         index, key = session.waiting.index, session.waiting.key
         slate, shown = session.run.ask(), session.shown
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
-        media_type = media_type_of(session)
+        media_type = media_type_of(session.renderer)
         exhibits = [
             {
                 "position": position,
@@ -197,27 +204,24 @@ def revoke_invitation(run_id: Run, studio: TheStudio, _: Owner) -> None:
 
 
 @router.get("/runs/{run_id}/history")
-def history(run_id: Run, studio: TheStudio, access: Member) -> dict[str, Any]:
+def history(run_id: Run, studio: TheStudio, access: Member) -> History:
     """What happened, a row for each answered round; the owner also sees who agrees with whom."""
     with studio.session(run_id) as session:
         rows = history_rows(run_id, studio, session)
         known = studio.rater_records(session)
-    answers: dict[str, int] = {}
-    for row in rows:
-        for name in row["raters"]:
-            answers[name] = answers.get(name, 0) + 1
-    raters = [
-        {
-            "name": name,
-            "answers": count,
-            "agreement": known[name].share if name in known else None,
-            "weight": known[name].weight if name in known else 1.0,
-        }
-        for name, count in answers.items()
-    ]
-    if access.role != "owner":
-        return {"rows": [{**row, "raters": []} for row in rows], "raters": []}
-    return {"rows": rows, "raters": raters}
+        if access.role != "owner":
+            return History(rows=[HistoryRow(**for_rater(row)) for row in rows], raters=[])
+        answers = Counter(name for row in rows for name in row["raters"])
+        raters = [
+            RaterShown(
+                name=name,
+                answers=count,
+                agreement=known[name].share if name in known else None,
+                weight=studio.weight(session, known.get(name)),
+            )
+            for name, count in answers.items()
+        ]
+    return History(rows=[HistoryRow(**row) for row in rows], raters=raters)
 
 
 @router.get("/runs/{run_id}/events")

@@ -70,7 +70,7 @@ def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhib
         "HEADING": heading,
         "CARDS": cards,
         "ROUND": json.dumps(index),
-        "ONLY_ONE": json.dumps(question != "rank"),
+        "ONLY_ONE": json.dumps(question == "best"),
     }
     for name, value in fields.items():
         template = template.replace(f"<!--{name}-->", value)

@@ -85,9 +85,9 @@ async def show_best_after(
     """The best picture after a round."""
 
     def best(session: Session) -> Vector:
-        if index >= len(session.milestones):
+        if index >= len(session.steps):
             raise HTTPException(404, f"round {index} has not been answered")
-        return session.milestones[index].best
+        return session.steps[index].best
 
     return await _rendered(studio, run_id, best, size)
 
@@ -96,7 +96,7 @@ async def show_best_after(
 def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     """The way from the start to the best, as an animated picture."""
     with studio.session(run_id) as session:
-        stations = [milestone.best for milestone in session.milestones if milestone.moved]
+        stations = [step.best for step in session.steps if step.moved]
         renderer = session.renderer
     if not stations:
         raise HTTPException(404, "no start has been picked yet")

@@ -1,7 +1,8 @@
 """What the studio does, apart from HTTP: runs, rounds, answers, history.
 
 State lives in the store; a session is only a run that is loaded already, and is brought up to date
-at every use. So a refresh, a second tab, a restart or a kill loses nothing.
+at every use. So a refresh, a second tab, a restart or a kill loses nothing. Its run keeps a trace:
+an answer costs one `tell`, and no look at the past costs any.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ import numpy as np
 from zorank import rng
 from zorank.agreement import Agreement, agreements
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
-from zorank.optimizers import PickStart
-from zorank.protocols import Renderer, Store
-from zorank.run import Run
+from zorank.optimizers import RankProcess
+from zorank.protocols import AnyOptimizer, Renderer, Store
+from zorank.run import Run, Step
 from zorank.slates import Slate
 from zorank.studio import gallery
 from zorank.studio.access import new_invitation
@@ -35,25 +36,8 @@ class NotThere(InvalidInput):
     """A round or a picture that does not exist."""
 
 
-METHOD = "zo-ranksgd-memory"
-SETTINGS = {"mu": 0.35, "step": 2.0, "gamma": 0.5}
-"""What the studio's runs begin with: a radius people can see, and steps from bold to careful."""
-
-
 MOST_AHEAD = 128
 """How many candidates that may come next are remembered for a run."""
-
-
-@dataclass(frozen=True)
-class Milestone:
-    """The best point after an answered round."""
-
-    line: Round
-    question: str
-    candidates: int
-    best: Vector
-    moved: bool
-    report: Mapping[str, float]
 
 
 @dataclass
@@ -63,7 +47,6 @@ class Session:
     run: Run
     renderer: Renderer
     lock: threading.RLock = field(default_factory=threading.RLock)
-    milestones: list[Milestone] = field(default_factory=list)
     ahead: dict[str, Vector] = field(default_factory=dict)
 
     @property
@@ -75,9 +58,11 @@ class Session:
         """Take in what happened elsewhere, and have a round waiting."""
         self.run.refresh()
         self.run.ask()
-        answered = [line for line in self.run.rounds() if line.answer is not None]
-        if answered != [milestone.line for milestone in self.milestones]:
-            self.milestones = list(_milestones(self.run))
+
+    @property
+    def steps(self) -> list[Step]:
+        """The answered rounds and what came of them."""
+        return self.run.steps
 
     @property
     def waiting(self) -> Round:
@@ -92,7 +77,7 @@ class Session:
     @property
     def start(self) -> Vector | None:
         """The point that was picked to start from."""
-        return next((m.best for m in self.milestones if m.moved), None)
+        return next((step.best for step in self.steps if step.moved), None)
 
 
 class Studio:
@@ -103,7 +88,7 @@ class Studio:
         self.renderers = renderers
         self.gallery = Gallery(workers)
         self._sessions: dict[str, Session] = {}
-        self._lock = threading.Lock()
+        self._loading = threading.Lock()
 
     def create(
         self,
@@ -117,8 +102,8 @@ class Studio:
         """A new run; its id."""
         made = self.make_renderer(renderer, options or {})
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-        space = getattr(made, "space", "gaussian")
-        optimizer = PickStart(m=m, method=METHOD, options={"m": m, "space": space, **SETTINGS})
+        space: Any = getattr(made, "space", "gaussian")
+        optimizer = RankProcess(m=m, space=space, pick=True)
         x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
         meta = {
             "renderer": renderer,
@@ -126,7 +111,7 @@ class Studio:
             "title": title or getattr(made, "title", renderer),
             "raters": raters,
         }
-        run = Run(optimizer, x0, seed, self.store, meta=meta)
+        run = Run(optimizer, x0, seed, self.store, meta=meta, trace=True)
         self._sessions[run.name] = Session(run, made)
         return run.name
 
@@ -148,22 +133,22 @@ class Studio:
     @contextmanager
     def session(self, run_id: str) -> Iterator[Session]:
         """A run, loaded, brought up to date and locked."""
-        with self._lock:
-            session = self._sessions.get(run_id)
-        if session is None:
-            record = self.store.record(run_id)
-            if record.meta.get("renderer") not in self.renderers:
-                raise InvalidInput(f"run {run_id!r} was not made in this studio")
-            meta = record.meta
-            renderer = self.make_renderer(meta["renderer"], meta["renderer_options"])
-            with self._lock:
-                session = self._sessions.setdefault(
-                    run_id, Session(Run.open(self.store, run_id), renderer)
-                )
+        session = self._sessions.get(run_id) or self._load(run_id)
         with session.lock:
             session.refresh()
             self._close_if_complete(session)
             yield session
+
+    def _load(self, run_id: str) -> Session:
+        with self._loading:  # a page asks for many things at once; its run is folded once
+            if run_id in self._sessions:
+                return self._sessions[run_id]
+            meta = self.meta(run_id)
+            if meta.get("renderer") not in self.renderers:
+                raise InvalidInput(f"run {run_id!r} was not made in this studio")
+            renderer = self.make_renderer(meta["renderer"], meta["renderer_options"])
+            run = Run.open(self.store, run_id, trace=True)
+            return self._sessions.setdefault(run_id, Session(run, renderer))
 
     def answer(
         self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
@@ -208,6 +193,7 @@ class Studio:
         """A new run that shares this one's first rounds; its id."""
         with self.session(run_id) as session:
             branch = session.run.branch(round)
+            self._sessions[branch.name] = Session(branch, session.renderer)
         title = title or f"{self.meta(run_id)['title']} (branch)"
         self.store.change_meta(branch.name, {"title": title}, dropped=["invitation"])
         return branch.name
@@ -215,8 +201,7 @@ class Studio:
     def delete(self, run_id: str) -> None:
         """Forget a run, its log and its exhibits."""
         self.store.delete(run_id)
-        with self._lock:
-            self._sessions.pop(run_id, None)
+        self._sessions.pop(run_id, None)
         self.gallery.drop_guesses(run_id)
         self.gallery.forget(run_id)
 
@@ -275,24 +260,28 @@ class Studio:
 
     def slate(self, session: Session, index: int) -> tuple[Slate, Group]:
         """The slate of a round, waiting or answered, and its order on screen."""
-        slate = session.run.ask() if index == session.waiting.index else None
-        if slate is None:
-            past = (s for line, s, _ in session.run.replay() if line.index == index)
-            slate = next(past, None)
-        if slate is None:
+        steps = session.steps
+        if index > len(steps):
             raise NotThere(f"run {session.run.name!r} has no round {index}")
+        slate = steps[index].slate if index < len(steps) else session.run.ask()
         return slate, shown_order(session.record, index, len(slate))
 
     def rater_records(self, session: Session) -> dict[str, Agreement]:
         """Every rater's agreement with the others in this run."""
-        polls = ((m.line.answer, m.candidates) for m in session.milestones)
+        polls = ((step.line.answer, len(step.slate)) for step in session.steps)
         return agreements((a, n) for a, n in polls if isinstance(a, Poll))
 
-    def round_agreement(self, milestone: Milestone) -> float | None:
+    def weight(self, session: Session, known: Agreement | None) -> float:
+        """What a rater with this record counts; 1 where the method itself learns how far."""
+        if known is None or learns_raters(session.run.optimizer):
+            return 1.0
+        return known.weight
+
+    def round_agreement(self, step: Step) -> float | None:
         """How far the raters of one round agreed; None if there was only one."""
-        if not isinstance(milestone.line.answer, Poll):
+        if not isinstance(step.line.answer, Poll):
             return None
-        found = agreements([(milestone.line.answer, milestone.candidates)]).values()
+        found = agreements([(step.line.answer, len(step.slate))]).values()
         return sum(found, Agreement()).share
 
     def _check_waits(self, session: Session, index: int) -> None:
@@ -314,12 +303,13 @@ class Studio:
         known = self.rater_records(session)
         while session.waiting.index == index:
             ballots = tuple(
-                replace(b, weight=known.get(b.rater, Agreement()).weight)
+                replace(b, weight=self.weight(session, known.get(b.rater)))
                 for b in self.store.ballots(run.name, index)
             )
             if not ballots:  # they were undone elsewhere meanwhile
                 return
-            answer = ballots[0].ranking if len(ballots) == 1 else Poll(ballots)
+            alone = len(ballots) == 1 and not learns_raters(run.optimizer)
+            answer = ballots[0].ranking if alone else Poll(ballots)
             raters = ", ".join(b.rater for b in ballots)
             try:
                 run.tell(answer, rater=raters, round=index, ballots=len(ballots))
@@ -341,11 +331,6 @@ class Studio:
             self.gallery.request(session.run.name, session.renderer, candidate, urgency)
 
 
-def _milestones(run: Run) -> Iterator[Milestone]:
-    best = run.optimizer.init(run.record.x0).x0
-    for line, slate, state in run.replay():
-        after = run.optimizer.best(state)
-        moved = fingerprint(after) != fingerprint(best)
-        report = run.optimizer.report(state)
-        yield Milestone(line, slate.question, len(slate), after, moved, report)
-        best = after
+def learns_raters(optimizer: AnyOptimizer) -> bool:
+    """Whether a method models every rater's own noise, so that nobody else has to weigh them."""
+    return isinstance(optimizer, RankProcess)

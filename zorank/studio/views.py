@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from zorank.errors import ZorankError
+from zorank.estimators import comparisons
+from zorank.protocols import Renderer
+from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.sessions import Session, Studio
 from zorank.types import Group, Poll, Round, RunRecord, Vector
+
+KNOWN = ("noise", "visible", "consistency", "chance", "gain")
+"""What a history shows of a model of the judge."""
 
 
 def describe_renderer(name: str, make: Any) -> dict[str, Any]:
@@ -33,43 +41,62 @@ def describe_renderer(name: str, make: Any) -> dict[str, Any]:
 
 
 def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:
-    """A run as a card shows it."""
+    """A run that is open."""
     with studio.session(record.name) as session:
-        best, answered = session.run.best(), len(session.milestones)
-        question, started = session.run.ask().question, session.start is not None
-        media_type = media_type_of(session)
+        best, answered = session.run.best(), len(session.steps)
+        slate, started = session.run.ask(), session.start is not None
+        media_type = media_type_of(session.renderer)
     url = versioned(f"/api/runs/{record.name}/best", best)
     return {
         "id": record.name,
         "title": record.meta["title"],
         "renderer": record.meta["renderer"],
-        "m": record.options["m"],
+        "m": len(slate),
         "rounds": answered,
         "created_at": record.created_at,
-        "question": question,
+        "question": slate.question,
         "best": url if started else None,
         "media_type": media_type,
     }
 
 
-def describe_run_safely(studio: Studio, record: RunRecord) -> dict[str, Any]:
-    """A run as a card shows it, also one that cannot be opened: it must not hide the others."""
+def describe_card(studio: Studio, record: RunRecord) -> dict[str, Any]:
+    """A run as a card shows it, from its log alone: looking at the shelf opens no run.
+
+    One that cannot be opened says why, and does not hide the others.
+    """
+    meta = record.meta
+    card: dict[str, Any] = {
+        "id": record.name,
+        "title": meta["title"],
+        "renderer": meta["renderer"],
+        "m": record.options.get("m", 0),
+        "rounds": 0,
+        "created_at": record.created_at,
+        "best": None,
+        "media_type": "image/jpeg",
+    }
     try:
-        return describe_run(studio, record)
+        optimizer_of(record)
+        renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
+        log = [line for line in studio.store.rounds(record.name) if line.answer is not None]
     except ZorankError as error:
-        known = {"id": record.name, "title": record.meta["title"], "created_at": record.created_at}
-        empty = {"m": 0, "rounds": 0, "question": "", "best": None, "media_type": "image/jpeg"}
-        return {**known, **empty, "renderer": record.meta["renderer"], "problem": str(error)}
+        return {**card, "problem": str(error)}
+    # The best follows from the log, so the last answer's key is as good a name for it as its own.
+    best = f"/api/runs/{record.name}/best?v={len(log)}-{log[-1].key}" if log else None
+    started = any(comparisons(line.answer, card["m"])[1] for line in log if line.answer)
+    known = {"rounds": len(log), "media_type": media_type_of(renderer)}
+    return {**card, **known, "best": best if started else None}
 
 
 def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any] | None:
     """The best picture, and since when; None before a start is picked."""
-    moved = [milestone for milestone in session.milestones if milestone.moved]
+    moved = [step for step in session.steps if step.moved]
     if not moved:
         return None
     index = moved[-1].line.index
     url = versioned(f"/api/runs/{run_id}/bests/{index}", moved[-1].best)
-    picked = moved[-1].question == "start"
+    picked = moved[-1].slate.question == "start"
     return {"url": url, "media_type": media_type, "since": index, "start": picked}
 
 
@@ -78,25 +105,31 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
     rows: list[dict[str, Any]] = []
     start = session.start
     started = False
-    for milestone in session.milestones:
-        line = milestone.line
-        started = started or milestone.moved
-        distance = 0.0 if start is None else float(np.linalg.norm(milestone.best - start))
-        url = versioned(f"/api/runs/{run_id}/bests/{line.index}", milestone.best)
+    for step in session.steps:
+        line = step.line
+        started = started or step.moved
+        distance = 0.0 if start is None else float(np.linalg.norm(step.best - start))
+        url = versioned(f"/api/runs/{run_id}/bests/{line.index}", step.best)
         rows.append(
             {
                 "round": line.index,
-                "question": milestone.question,
-                "moved": milestone.moved,
+                "question": step.slate.question,
+                "moved": step.moved,
                 "distance": distance if started else 0.0,
-                "radius": milestone.report.get("radius"),
+                "radius": step.report.get("radius"),
+                **_known(step.report),
                 "seconds": (line.answered_at or line.shown_at) - line.shown_at,
-                "agreement": studio.round_agreement(milestone),
+                "agreement": studio.round_agreement(step),
                 "raters": _raters(line),
                 "best": url if started else None,
             }
         )
     return rows
+
+
+def for_rater(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the history without what is the owner's to know."""
+    return {**row, **_known({}), "raters": []}
 
 
 def exhibit_urls(run_id: str, index: int, slate: Slate, shown: Group) -> list[str]:
@@ -110,12 +143,18 @@ def versioned(url: str, candidate: Vector) -> str:
     return f"{url}?v={fingerprint(candidate)}"
 
 
-def media_type_of(session: Session) -> str:
-    """What kind of exhibits a run has, known before the first is rendered."""
-    return str(getattr(session.renderer, "media_type", "image/jpeg"))
+def media_type_of(renderer: Renderer) -> str:
+    """What kind of exhibits a renderer makes, known before the first is rendered."""
+    return str(getattr(renderer, "media_type", "image/jpeg"))
 
 
 def _raters(line: Round) -> list[str]:
     if isinstance(line.answer, Poll):
         return [ballot.rater for ballot in line.answer.ballots]
     return [line.rater] if line.rater else []
+
+
+def _known(report: Mapping[str, float]) -> dict[str, float | None]:
+    """What a model of the judge reports; None for methods without one."""
+    found = {name: report.get(name, math.nan) for name in KNOWN}
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}

@@ -6,12 +6,13 @@ const WIDTH = 240;
 const HEIGHT = 44;
 const INSET = 5;
 
-function points(values) {
+function points(values, floor) {
   const known = values.filter((value) => value != null);
   const high = Math.max(...known);
+  const least = floor ?? Math.min(...known);
   // A constant gets a line through the middle: at the bottom it would look like nothing.
-  const low = Math.min(...known) === high ? high - 1 : Math.min(...known);
-  const span = Math.min(...known) === high ? 2 : high - low;
+  const low = least === high ? high - 1 : least;
+  const span = least === high ? 2 : high - low;
   const step = (WIDTH - 2 * INSET) / Math.max(values.length - 1, 1);
   return values
     .map((value, index) =>
@@ -22,8 +23,8 @@ function points(values) {
 
 const path = (dots) => dots.map(([x, y], index) => `${index ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
-function line(values, label) {
-  const dots = points(values);
+function line(values, floor, label) {
+  const dots = points(values, floor);
   const drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "plot-line", role: "img", "aria-label": label, preserveAspectRatio: "none" });
   const [lastX] = dots.at(-1);
   drawing.append(
@@ -50,13 +51,15 @@ const plot = (label, value, drawing) =>
   el("figure", { class: "plot" }, el("figcaption", {}, el("span", { text: label }), el("b", { text: value })), drawing);
 
 const seconds = (value) => (value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : `${Math.round(value / 60)} min`);
+const deviations = (value) => `${value.toFixed(2)} sd`;
 const percent = (value) => `${Math.round(100 * value)} %`;
 
-function linePlot(rows, field, label, format) {
+/** With a floor, the height of the line says how much there is; quiet, no number does. */
+function linePlot(rows, field, label, format, { floor, quiet = false } = {}) {
   const values = rows.map((row) => row[field]);
   const last = values.findLast((value) => value != null);
   if (values.filter((value) => value != null).length < 3) return null;
-  return plot(label, format(last), line(values, `${label}: ${values.filter((value) => value != null).map(format).join(", ")}`));
+  return plot(label, quiet ? "" : format(last), line(values, floor, `${label}: ${values.filter((value) => value != null).map(format).join(", ")}`));
 }
 
 /** All charts that the history has data for. */
@@ -67,24 +70,30 @@ export function historyPlots(rows, { several = false, brief = false } = {}) {
   const deciding = ranked.filter((row) => row.question === "best");
   const tries = deciding.length ? deciding : ranked;
   const accepted = tries.filter((row) => row.moved).length;
-  const label = `${accepted} of ${tries.length} steps accepted`;
+  const name = deciding.length ? "Steps accepted" : "New bests";
+  const share = `${accepted} of ${tries.length}`;
+  // A model of the judge says what is left to gain; in brief, the rest says little beside it.
+  const models = ranked.some((row) => row.gain != null);
   return [
-    plot("Steps accepted", `${accepted} of ${tries.length}`, steps(tries.map((row) => row.moved), label)),
-    linePlot(ranked, "radius", "Spread", (value) => value.toPrecision(2)),
+    plot(name, share, steps(tries.map((row) => row.moved), `${name}: ${share}`)),
+    models && linePlot(ranked, "gain", "Left to gain", deviations, { floor: 0, quiet: true }),
+    !brief && linePlot(ranked, "consistency", "Consistency", percent),
+    (!brief || !models) && linePlot(ranked, "radius", "Spread", (value) => value.toPrecision(2)),
     !brief && linePlot(ranked, "distance", "Distance from the start", (value) => value.toPrecision(2)),
-    linePlot(ranked, "seconds", "Time per answer", seconds),
+    (!brief || !models) && linePlot(ranked, "seconds", "Time per answer", seconds),
     several && linePlot(ranked, "agreement", "Agreement", percent),
   ].filter(Boolean);
 }
 
 export function ratersTable(raters) {
   const share = (value) => (value == null ? "–" : percent(value));
+  const weighed = raters.some((rater) => rater.weight !== 1);
   return el(
     "table",
     { class: "table" },
-    el("thead", {}, el("tr", {}, ["Name", "Answers", "Agreement", "Weight"].map((text) => el("th", { scope: "col", text })))),
+    el("thead", {}, el("tr", {}, ["Name", "Answers", "Agreement", ...(weighed ? ["Weight"] : [])].map((text) => el("th", { scope: "col", text })))),
     el("tbody", {}, raters.map((rater) =>
       el("tr", {}, el("th", { scope: "row", text: rater.name }), el("td", { text: rater.answers }),
-        el("td", { text: share(rater.agreement) }), el("td", { text: rater.weight?.toPrecision(2) ?? "–" })))),
+        el("td", { text: share(rater.agreement) }), weighed && el("td", { text: rater.weight.toPrecision(2) })))),
   );
 }

@@ -27,7 +27,7 @@ let past = [];
 let active = 0;
 let busy = false;
 
-const single = () => round?.question !== "rank";
+const single = () => round?.question === "best";
 const rankable = () => round && !busy && !waiting();
 const waiting = () => round.you_answered && round.waiting_for > 0;
 const isOwner = role === "owner";

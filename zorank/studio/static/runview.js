@@ -6,7 +6,7 @@ import { announce, el, find } from "./dom.js";
 const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 const QUESTIONS = {
-  start: { heading: "Pick a picture to start from", hint: "the one you would like to build on", next: "Start here", same: "Show me others" },
+  start: { heading: "Pick a picture to start from", hint: "or rank the ones you like, best first", next: "Start here", same: "Show me others" },
   rank: { heading: "Rank the ones you like, best first", hint: "as many as you want, the rest count as equal", next: "Next", same: "They look the same" },
   best: { heading: "Which is best?", hint: "one click chooses, a second goes on", next: "Next", same: "They look the same" },
 };

@@ -16,6 +16,7 @@ export function createSidebar({ run, role, enlarged }) {
 
   bestButton.addEventListener("click", () => best && enlarged.openAlone(best, "Best so far"));
   find("#compare")?.addEventListener("click", compare);
+  showStart(run.start);
   drawer();
   find(".share")?.addEventListener("toggle", (event) => event.target.open && event.target.scrollIntoView({ behavior: "smooth", block: "end" }));
 
@@ -32,20 +33,36 @@ export function createSidebar({ run, role, enlarged }) {
     best.media_type.startsWith("audio/") ? bestButton.replaceChildren(icon("play"), since) : bestButton.replaceChildren(view, since);
   }
 
+  /** There is nothing to compare with before a start is picked. */
+  function showStart(start) {
+    run.start = start;
+    if (role === "owner") find("#compare").hidden = !start;
+  }
+
   /** Decoration, so a failure to load the history is silent. */
   async function showHistory() {
     if (role !== "owner") return;
-    const history = await get(runPath(run.id, "/history")).catch(() => null);
+    const asked = [get(runPath(run.id)), get(runPath(run.id, "/history"))];
+    const [now, history] = await Promise.all(asked).catch(() => []);
     if (!history) return;
     const { rows, raters } = history;
+    showStart(now.start);
+    showWords(now);
     const stops = showJourney(find("#journey"), rows, {
       mediaType: run.media_type,
       onLook: (row) => enlarged.openAlone({ url: row.best, media_type: run.media_type }, roundName(row), best),
     });
     find("#journey-section").hidden = stops.length < 2;
     const plots = historyPlots(rows, { several: raters.length > 1, brief: true });
-    find("#going-section").hidden = plots.length === 0;
+    find("#going-section").hidden = plots.length === 0 && now.words.length === 0;
     find("#plots").replaceChildren(...plots);
+  }
+
+  /** What the model knows; when it would be enough, the way to the result is one click. */
+  function showWords({ words, could_stop: couldStop }) {
+    const link = () => el("a", { href: `/runs/${encodeURIComponent(run.id)}/result`, text: "See the result" });
+    find("#words").replaceChildren(...words.map((sentence, index) =>
+      el("p", {}, sentence, couldStop && index === words.length - 1 && [" ", link()])));
   }
 
   function compare() {

@@ -1,0 +1,151 @@
+"""What the model knows of a run and of whoever ranks, in a few calm words.
+
+A number with decimals asks to be interpreted; a sentence says what it means for the next minute.
+The thresholds are chosen by hand, on simulated people; only these sentences depend on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from zorank.estimators import comparisons
+from zorank.run import Step
+from zorank.studio.presentation import shown_order
+from zorank.types import Poll, Ranking, RunRecord
+
+FIRST, TO_KNOW_A_RATER, TO_STOP = 2, 4, 8
+"""Answered rounds before anything is said, anything of the rater, and that one could stop."""
+
+LIKELY = 0.7
+"""The chance of something better that may be called likely."""
+
+CONSISTENT, VARIED = 0.85, 0.72
+"""The shares of pairs ordered rightly above which answers are consistent, or vary a little."""
+
+HARDLY_SEEN, HARDLY_ANYTHING, IN_A_ROW = 1 / 3, 0.05, 3
+"""Another round is hardly worth it while its gain is so little: in noise of the eye, in sd."""
+
+BY_PLACE = 6
+"""Favourites on one and the same place in a row: of six places, 1 in 7,776 by chance."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the sentences follow from.
+
+    Attributes:
+        reports: what the optimizer reported after each answered round; empty while it knows
+            nothing.
+        alike: how many of the last answers, in a row, said that there is no difference.
+        one_place: how many of the last favourites, in a row, stood on the same place on screen.
+        several: whether several people rank.
+    """
+
+    reports: Sequence[Mapping[str, float]] = ()
+    alike: int = 0
+    one_place: int = 0
+    several: bool = False
+
+    @classmethod
+    def of(cls, record: RunRecord, steps: Sequence[Step]) -> Facts:
+        """The facts after these rounds."""
+        raters = {rater for step in steps for rater in _raters(step)}
+        alike = [_says_nothing(step) for step in reversed(steps)]
+        places = [_favourite_place(record, step) for step in reversed(steps)]
+        first = places[0] if places else None
+        return cls(
+            reports=tuple(step.report for step in steps),
+            alike=_leading(alike),
+            one_place=_leading([place is not None and place == first for place in places]),
+            several=len(raters) > 1,
+        )
+
+
+def words(facts: Facts) -> list[str]:
+    """At most three short sentences about how it is going; the last says if one could stop."""
+    if len(facts.reports) < FIRST:
+        return []
+    stop = could_stop(facts)
+    return [*_observations(facts, stop), *(["You could stop here."] if stop else [])]
+
+
+def could_stop(facts: Facts) -> bool:
+    """Whether another round is hardly worth it: too little to gain to be seen, for some time.
+
+    The best point is no guide here: the model's favourite moves a little with every answer. And
+    whoever sees no difference any more, though slates cannot get wider, need not go on.
+    """
+    last = facts.reports[-IN_A_ROW:]
+    if len(facts.reports) < TO_STOP or facts.one_place >= BY_PLACE or not all(last):
+        return False
+    blind = facts.alike >= IN_A_ROW and not _widens(facts, 1)
+    return blind or all(_hardly_worth(report) for report in last)
+
+
+def _observations(facts: Facts, stop: bool) -> list[str]:
+    now = facts.reports[-1]
+    if facts.alike:
+        return [_of_indifference(facts)]
+    if facts.one_place >= BY_PLACE:
+        return ["You keep to one place; the pictures are shuffled every round."]
+    if "chance" not in now:
+        return []
+    likely = now["chance"] >= LIKELY
+    ahead = "One of the next is likely better." if likely else "The next could go either way."
+    known = len(facts.reports) >= TO_KNOW_A_RATER
+    return [*([] if stop else [ahead]), *([_of_consistency(facts, stop)] if known else [])]
+
+
+def _hardly_worth(report: Mapping[str, float]) -> bool:
+    if "gain" not in report:
+        return False
+    return report["gain"] < max(HARDLY_SEEN * report["noise"], HARDLY_ANYTHING)
+
+
+def _of_indifference(facts: Facts) -> str:
+    if not facts.reports[-1]:
+        return "Nothing to build on yet; every set is drawn afresh."
+    seen = "These look alike" if facts.several else "These look alike to you"
+    if _widens(facts, 1):
+        return f"{seen}; the next ones differ more."
+    return f"{seen}; any small preference helps."
+
+
+def _of_consistency(facts: Facts, stop: bool) -> str:
+    consistency = facts.reports[-1]["consistency"]
+    whose = "Answers" if facts.several else "Your answers"
+    if consistency >= CONSISTENT:
+        return "Answers are very consistent." if facts.several else "You are very consistent."
+    if consistency >= VARIED:
+        return f"{whose} vary a little."
+    coming = "; larger differences come next" if _widens(facts, 3) and not stop else ""
+    return f"{whose} vary a lot{coming}."
+
+
+def _widens(facts: Facts, rounds: int) -> bool:
+    """Whether slates are wider than some rounds ago."""
+    radii = [report["radius"] for report in facts.reports if "radius" in report]
+    return len(radii) > 1 and radii[-1] > radii[max(-1 - rounds, -len(radii))]
+
+
+def _leading(flags: Sequence[bool]) -> int:
+    return flags.index(False) if False in flags else len(flags)
+
+
+def _says_nothing(step: Step) -> bool:
+    return step.line.answer is not None and not comparisons(step.line.answer, len(step.slate))[1]
+
+
+def _raters(step: Step) -> list[str | None]:
+    if isinstance(step.line.answer, Poll):
+        return [ballot.rater for ballot in step.line.answer.ballots]
+    return [step.line.rater]
+
+
+def _favourite_place(record: RunRecord, step: Step) -> int | None:
+    """Where on the screen the favourite stood, if one person had a single one."""
+    answer = step.line.answer
+    if not isinstance(answer, Ranking) or not answer.best or len(answer.best[0]) != 1:
+        return None
+    return shown_order(record, step.line.index, len(step.slate)).index(answer.best[0][0])
