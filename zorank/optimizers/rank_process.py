@@ -241,7 +241,7 @@ class RankProcess:
             return False
         a, b = state.gaps[state.best], state.gaps[state.runner_up]
         lead, doubt = state.belief.difference(a, b, float(a[state.runner_up]))
-        return lead < 0.3 * doubt and doubt > state.traits.noise * state.traits.spread
+        return lead < 0.5 * doubt and doubt > 0.5 * state.traits.noise * state.traits.spread
 
     def _radius(self, state: ProcessState) -> float:
         """Where fresh directions tell most, over all traits that are possible.

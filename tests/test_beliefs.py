@@ -1,0 +1,130 @@
+"""The model of answers: its probabilities are right, and it hears every kind of answer."""
+
+import math
+
+import numpy as np
+import pytest
+
+from zorank import Ballot, Poll, Ranking
+from zorank.beliefs import Comparisons, Traits, believe, infer
+
+FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
+
+
+def heard(*answers, slates=None):
+    said, raters = Comparisons.none(), ()
+    for n, answer in enumerate(answers):
+        said, raters = said.hear(answer, range(6) if slates is None else slates[n], raters)
+    return said, raters
+
+
+@pytest.mark.parametrize(
+    ("answer", "ways"),
+    [
+        (Ranking.of([3, 1, 0, 2, 5, 4]), 720),
+        (Ranking.of([2, 0, 4]), 120),
+        (Ranking.of([5]), 6),
+        (Ranking.best_worst(1, 3), 30),
+        (Ranking.pair(0, 4), 2),
+    ],
+)
+def test_answers_about_unknown_candidates_are_equally_likely(answer, ways):
+    said, _ = heard(answer)
+    belief = believe(FAR, said, [Traits(noise=0.3)])[0]
+    assert belief.evidence == pytest.approx(-math.log(ways), abs=0.05)
+
+
+@pytest.mark.parametrize("order", [[0, [1, 2], 3], [[0, 3], 1], [[0, 1, 2, 3, 4, 5]]])
+def test_the_evidence_of_ties_is_their_probability(order):
+    said, _ = heard(Ranking.of(order))
+    traits = Traits(noise=0.3, threshold=0.5)
+    draws = np.random.default_rng(0).standard_normal((6, 400_000))
+    draws *= math.sqrt(1 + (traits.noise * traits.spread) ** 2)
+    t = draws[said.better] - draws[said.worse]
+    right = np.where(said.tied[:, None], np.abs(t) < traits.threshold * traits.spread, t > 0)
+    belief = believe(FAR, said, [traits])[0]
+    assert belief.evidence == pytest.approx(math.log(right.all(axis=0).mean()), abs=0.8)
+
+
+def test_no_difference_ties_everything_and_unnamed_is_not_tied():
+    assert heard(Ranking.no_difference())[0].tied.all()
+    assert not heard(Ranking.of([2, 0]))[0].tied.any()
+
+
+def test_the_mean_follows_the_ranking():
+    said, _ = heard(Ranking.of([3, 1, 0, 2, 5, 4]))
+    mean = believe(FAR, said, [Traits()])[0].mean(FAR)
+    assert np.argsort(-mean).tolist() == [3, 1, 0, 2, 5, 4]
+
+
+def test_what_is_near_a_favourite_is_liked_and_what_is_far_is_uncertain():
+    gaps = np.array([[0.0, 2.0, 0.01], [2.0, 0.0, 2.0], [0.01, 2.0, 0.0]])
+    said, _ = heard(Ranking.pair(0, 1))
+    belief = believe(gaps, said, [Traits(length=0.5)])[0]
+    mean = belief.mean(gaps)
+    assert mean[2] > 0.9 * mean[0] > 0 > mean[1]
+    near = belief.difference(gaps[2], gaps[0], 0.01)
+    far = belief.difference(np.full(3, 50.0), gaps[0], 50.0)
+    assert near[1] < 0.3 < 0.8 < far[1]
+
+
+@pytest.fixture
+def spread_out():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((60, 40))
+    x *= np.sqrt(40) / np.linalg.norm(x, axis=1, keepdims=True)
+    gaps = 1 - x @ x.T / 40
+    np.fill_diagonal(gaps, 0.0)
+    return x[:, 0], gaps, [range(i, i + 6) for i in range(0, 60, 6)], rng
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3, 1.0])
+def test_the_noise_of_a_judge_is_found(spread_out, noise):
+    u, gaps, slates, rng = spread_out
+    slates = 2 * slates  # every slate is looked at twice
+    looks = rng.standard_normal((20, 6))
+    answers = [
+        Ranking.from_values(-u[list(s)] - noise * look)
+        for s, look in zip(slates, looks, strict=True)
+    ]
+    said, raters = heard(*answers, slates=slates)
+    traits = Traits(factors=(1.0,) * len(raters))
+    for _ in range(8):
+        traits, _ = infer(gaps, said, traits, None, length_width=0.75)
+    assert noise / 2.5 < traits.noise < max(2.5 * noise, 0.25)
+
+
+def test_a_careless_rater_counts_less(spread_out):
+    u, gaps, slates, rng = spread_out
+    polls = [
+        Poll(
+            (
+                Ballot("careful", Ranking.from_values(-u[list(s)])),
+                Ballot("careless", Ranking.of(rng.permutation(6).tolist())),
+            )
+        )
+        for s in slates
+    ]
+    said, raters = heard(*polls, slates=slates)
+    assert raters == ("careful", "careless")
+    traits = Traits(factors=(1.0, 1.0))
+    for turn in range(6):
+        shifted = said.where(said.ballot < said.ballot[-1] + 1 - turn % 2)
+        traits, _ = infer(gaps, shifted, traits, None, length_width=0.75)
+    assert traits.factors[1] > 1.5 * traits.factors[0]
+
+
+def test_a_ballot_without_weight_is_not_heard():
+    said, raters = heard(Poll((Ballot("a", Ranking.of([1, 0])), Ballot("b", Ranking.of([0]), 0))))
+    assert raters == ("a",)
+    assert len(said) == 5
+
+
+def test_a_single_absurd_answer_does_not_turn_a_belief_round():
+    orders = [Ranking.of([0, 1, 2, 3, 4, 5])] * 6
+    before, after = (
+        believe(FAR, heard(*orders, *extra)[0], [Traits(noise=0.05)])[0].mean(FAR)
+        for extra in ([], [Ranking.of([5, 4, 3, 2, 1, 0])])
+    )
+    assert np.isfinite(after).all()
+    assert int(np.argmax(before)) == int(np.argmax(after)) == 0
