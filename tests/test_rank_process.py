@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from zorank import Ballot, Poll, Ranking, Run
+from zorank import Ballot, InvalidInput, Poll, Ranking, Run
 from zorank.optimizers import RankProcess, rank_process
 
 DIM = 40
@@ -138,3 +138,14 @@ def test_it_minimises_in_free_space_too():
         slate = run.ask()
         run.tell(Ranking.from_values([float(((x - target) ** 2).sum()) for x in slate]))
     assert ((run.best() - target) ** 2).sum() < 0.05 * (target**2).sum()
+
+
+def test_one_ballot_may_be_larger_than_all_that_is_kept(monkeypatch):
+    monkeypatch.setattr(rank_process, "MOST_COMPARISONS", 5)
+    run = session(honest, rounds=3, m=8)
+    assert len(run.state.said) == 7
+
+
+def test_a_start_too_far_to_square_is_refused():
+    with pytest.raises(InvalidInput, match="sigma0 the rough scale"):
+        Run("rank-process", np.full(3, 1e155))

@@ -4,9 +4,9 @@ The model is Thurstone's (1927) over a Gaussian process (Chu and Ghahramani, 200
 slate by u + ε, with a fresh ε ~ N(0, σ²) for every look. u is a Gaussian process with kernel
 k(x, y) = exp(−|x − y|²/2dℓ²), which on the shell |x| = √d is exp((x·y/d − 1)/ℓ²). An answer is
 a few comparisons t = (u_i + ε_i) − (u_j + ε_j) of known range: t > 0 where i was ranked above j,
-|t| < δ where they tie. All answers together say that one Gaussian vector t lies in a box, and
-expectation propagation finds the box's probability, the evidence, and the utility given it. Only
-distances between candidates enter, so nothing here depends on d.
+|t| < δ where nothing was told apart. All answers together say that one Gaussian vector t lies in a
+box, and expectation propagation finds the box's probability, the evidence, and the utility given
+it. Only distances between candidates enter, so nothing here depends on d.
 
 With Gumbel noise in place of normal noise this is Plackett and Luce's model, whose box has no such
 solution; its Laplace approximation was tried first and took the judge for two to four times as
@@ -127,14 +127,17 @@ def _ballots(answer: Answer) -> tuple[Ballot, ...]:
 
 
 def _pairs(ranking: Ranking, m: int) -> Iterator[tuple[int, int, bool]]:
-    """The fewest comparisons that imply the ranking: neighbours on one level, level to level."""
+    """The fewest comparisons that say what the ranking says, level to level.
+
+    Candidates on one level were not told apart, which says little: taken as "alike", ties made a
+    judge look noisier and the search wider, and cost .7 sd on rough utilities. Only an answer
+    that tells nothing apart is heard as ties.
+    """
     levels = ranking.levels(m)
-    groups = [np.flatnonzero(levels == level).tolist() for level in range(int(levels.max()) + 1)]
-    unnamed = len(ranking.best)
-    for level, group in enumerate(groups):
-        if level != unnamed or not ranking.named:  # the unnamed are not alike, only not told apart
-            yield from ((i, j, True) for i, j in pairwise(group))
-    for upper, lower in pairwise([group for group in groups if group]):
+    groups = [np.flatnonzero(levels == level).tolist() for level in np.unique(levels[levels >= 0])]
+    if len(groups) == 1:
+        yield from ((i, j, True) for i, j in pairwise(groups[0]))
+    for upper, lower in pairwise(groups):
         for n in range(max(len(upper), len(lower))):
             yield upper[n % len(upper)], lower[n % len(lower)], False
 
@@ -423,7 +426,7 @@ def _propagate(
 TOLERANCE = 1e-2
 DAMPING = 0.8
 
-SLIPS = 1e-3
+SLIPS = 3e-3
 """The chance that a comparison is the wrong way round for no reason: no single answer, however
 absurd, can turn everything that is believed."""
 

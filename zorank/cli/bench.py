@@ -102,6 +102,10 @@ def judges(
         raise InvalidInput("--update-measured writes what the part mk found; add --only mk")
     if update_measured and quick:
         raise InvalidInput("--update-measured needs all of mk: leave out --quick")
+    if update_measured and rounds < study_of.Study().rounds:
+        raise InvalidInput(
+            f"--update-measured needs {study_of.Study().rounds} rounds, found {rounds}"
+        )
     load_figure()
     if "people" in study.parts:
         load_sepcma()

@@ -102,7 +102,10 @@ def _parsed(line: str) -> Mapping[str, Any] | None:
         entry = json.loads(line)
     except ValueError:
         return None
-    return entry if isinstance(entry, dict) and {"key", "row"} <= entry.keys() else None
+    if not isinstance(entry, dict):
+        return None
+    whole = isinstance(entry.get("key"), str) and isinstance(entry.get("row"), dict)
+    return entry if whole else None
 
 
 def _opened_to_append(file: Path) -> IO[str]:

@@ -69,7 +69,9 @@ def plot(study: Study, results: Results, files: list[Path]) -> None:
             handles, labels = blocks[0].axes[0].get_legend_handles_labels()
             figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
         if extra:
-            for axes, draw in zip(blocks[-1].subplots(1, len(extra)), extra, strict=True):
+            for axes, draw in zip(
+                blocks[-1].subplots(1, len(extra), squeeze=False)[0], extra, strict=True
+            ):
                 draw(axes, study, results)
         _save(figure, files)
 

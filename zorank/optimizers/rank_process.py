@@ -45,6 +45,9 @@ SURE = 0.5
 WIDEST = 1.5
 """The largest radius on the shell: beyond it candidates are as good as drawn anew."""
 
+FARTHEST = 1e140
+"""Beyond so many sigma0 a squared distance is no number any more."""
+
 MOST_COMPARISONS = 320
 """Older answers are forgotten beyond this, so that a round's cost stays bounded."""
 
@@ -144,7 +147,7 @@ class RankProcess:
 
     def __post_init__(self) -> None:
         check_slate_size(self)
-        check_number(self, "sigma0", above=0)
+        check_number(self, "sigma0", above=0, at_least=1 / FARTHEST, at_most=FARTHEST)
         for flag in ("pick", "pairs"):
             if not isinstance(getattr(self, flag), bool):
                 raise InvalidInput(f"{flag} is true or false, found {getattr(self, flag)!r:.60}")
@@ -152,6 +155,11 @@ class RankProcess:
 
     def init(self, x0: Vector) -> ProcessState:
         """Nothing is known but a start."""
+        if np.abs(x0).max() / self.sigma0 > FARTHEST:
+            raise InvalidInput(
+                f"x0 reaches {np.abs(x0).max():g}, too far to square in units of sigma0 = "
+                f"{self.sigma0:g}; give sigma0 the rough scale of the space, or a nearer x0"
+            )
         return ProcessState(self._space(x0.size).place(x0.copy()))
 
     def ask(self, state: ProcessState, rng: np.random.Generator) -> Slate:
@@ -358,17 +366,19 @@ def _blur(state: ProcessState, traits: Traits | None = None) -> float:
 def _forget(state: ProcessState) -> ProcessState:
     """Drop the oldest answers beyond what is kept, and the candidates only they speak of."""
     said, belief = state.said, state.belief
-    if len(said) <= MOST_COMPARISONS or belief is None:
+    if len(said) <= MOST_COMPARISONS:
         return state
-    kept = said.ballot > said.ballot[-MOST_COMPARISONS - 1]
+    newest = int(said.ballot[-1])
+    kept = said.ballot > min(int(said.ballot[-MOST_COMPARISONS - 1]), newest - 1)
     said = said.where(kept)
     rows = np.unique(np.concatenate([said.better, said.worse, [state.best]]))
-    before = kept[: belief.sites.shape[1]]
+    if belief is not None:
+        belief = replace(belief, sites=belief.sites[:, kept[: belief.sites.shape[1]]])
     return replace(
         state,
         known=tuple(state.known[i] for i in rows),
         gaps=state.gaps[np.ix_(rows, rows)],
         said=said.renumber(rows),
         best=int(np.searchsorted(rows, state.best)),
-        belief=replace(belief, sites=belief.sites[:, before]),
+        belief=belief,
     )

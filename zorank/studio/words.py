@@ -47,6 +47,11 @@ class Facts:
     one_place: int = 0
     several: bool = False
 
+    @property
+    def known(self) -> int:
+        """The rounds after which there was something to report."""
+        return sum(map(bool, self.reports))
+
     @classmethod
     def of(cls, record: RunRecord, steps: Sequence[Step]) -> Facts:
         """The facts after these rounds."""
@@ -77,9 +82,9 @@ def could_stop(facts: Facts) -> bool:
     whoever sees no difference any more, though slates cannot get wider, need not go on.
     """
     last = facts.reports[-IN_A_ROW:]
-    if len(facts.reports) < TO_STOP or facts.one_place >= BY_PLACE or not all(last):
+    if facts.known < TO_STOP or facts.one_place >= BY_PLACE or not all(last):
         return False
-    blind = facts.alike >= IN_A_ROW and not _widens(facts, 1)
+    blind = facts.alike >= IN_A_ROW and not _widens(facts, IN_A_ROW)
     return blind or all(_hardly_worth(report) for report in last)
 
 
@@ -93,8 +98,8 @@ def _observations(facts: Facts, stop: bool) -> list[str]:
         return []
     likely = now["chance"] >= LIKELY
     ahead = "One of the next is likely better." if likely else "The next could go either way."
-    known = len(facts.reports) >= TO_KNOW_A_RATER
-    return [*([] if stop else [ahead]), *([_of_consistency(facts, stop)] if known else [])]
+    rater = [_of_consistency(facts, stop)] if facts.known >= TO_KNOW_A_RATER else []
+    return [*([] if stop else [ahead]), *rater]
 
 
 def _hardly_worth(report: Mapping[str, float]) -> bool:
@@ -107,7 +112,7 @@ def _of_indifference(facts: Facts) -> str:
     if not facts.reports[-1]:
         return "Nothing to build on yet; every set is drawn afresh."
     seen = "These look alike" if facts.several else "These look alike to you"
-    if _widens(facts, 1):
+    if _widens(facts, IN_A_ROW):
         return f"{seen}; the next ones differ more."
     return f"{seen}; any small preference helps."
 
