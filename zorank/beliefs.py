@@ -9,8 +9,8 @@ box, and expectation propagation finds the box's probability, the evidence, and 
 it. Only distances between candidates enter, so nothing here depends on d.
 
 With Gumbel noise in place of normal noise this is Plackett and Luce's model, whose box has no such
-solution; its Laplace approximation was tried first and took the judge for two to four times as
-noisy as they were (docs/few-answers.md has the numbers).
+solution; its Laplace approximation was tried first and took the judge for up to three times
+as noisy as they were (docs/few-answers.md has the numbers).
 
 Utility is "larger is better" and has prior variance 1.
 """
