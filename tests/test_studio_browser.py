@@ -586,9 +586,9 @@ def test_a_few_words_say_how_it_is_going(studio, person):
 
 
 def test_one_is_told_when_it_is_enough(studio, person):
-    run_id = new_run(studio, [[0]], *[[]] * 11)  # it looks all the same to them
+    run_id = new_run(studio, [[0]], *[[]] * 16)  # it looks all the same to them
     tab = person().open(studio, f"/runs/{run_id}")
-    tab.expect_round(12, "rank")
+    tab.expect_round(17, "rank")
     expect(tab.see("words").locator("p").last).to_contain_text("You could stop here.")
     tab.see("words").get_by_role("link", name="See the result").click()
     expect(tab.see("slider")).to_be_visible()
