@@ -893,6 +893,7 @@ def every_page(server, visitor, size=96, a_while=A_WHILE):
     expect(tab.see("help")).to_be_visible()
     yield "help", tab
     tab.press("Escape")
+    expect(tab.see("help")).to_have_count(0)  # keys belong to the page again
     tab.press("Space")
     expect(tab.see("enlarged")).to_be_visible()
     yield "enlarged", tab
