@@ -1,12 +1,13 @@
 """The model of answers: its probabilities are right, and it hears every kind of answer."""
 
 import math
+from itertools import permutations
 
 import numpy as np
 import pytest
 
 from zorank import Ballot, Poll, Ranking
-from zorank.beliefs import Comparisons, Traits, believe, infer
+from zorank.beliefs import SLIPS, Comparisons, Traits, believe, infer
 
 FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
 
@@ -16,6 +17,15 @@ def heard(*answers, slates=None):
     for n, answer in enumerate(answers):
         said, raters = said.hear(answer, range(6) if slates is None else slates[n], raters)
     return said, raters
+
+
+def probability(said, m=6):
+    """Of these comparisons between candidates that any order suits, slips included: all orders."""
+    total = 0.0
+    for order in permutations(range(m)):
+        right = np.array(order)[said.better] < np.array(order)[said.worse]
+        total += np.where(right, 1 - SLIPS, SLIPS).prod()
+    return total / math.factorial(m)
 
 
 @pytest.mark.parametrize(
@@ -30,18 +40,29 @@ def heard(*answers, slates=None):
 )
 def test_answers_about_unknown_candidates_are_equally_likely(answer, ways):
     said, _ = heard(answer)
+    assert probability(said) == pytest.approx(1 / ways, rel=0.2)  # but for slips
     belief = believe(FAR, said, [Traits(noise=0.3)])[0]
-    assert belief.evidence == pytest.approx(-math.log(ways), abs=0.2)
+    assert belief.evidence == pytest.approx(math.log(probability(said)), abs=0.03)
 
 
-def test_the_evidence_of_no_difference_is_its_probability():
-    said, _ = heard(Ranking.no_difference())
+@pytest.mark.parametrize("alike", [2, 3, 6])
+def test_the_evidence_of_no_difference_is_its_probability(alike):
+    said, _ = Comparisons.none().hear(Ranking.no_difference(), range(alike), ())
     traits = Traits(noise=0.3, threshold=0.5)
-    draws = np.random.default_rng(0).standard_normal((6, 400_000))
+    draws = np.random.default_rng(0).standard_normal((alike, 1_000_000))
     draws *= math.sqrt(1 + (traits.noise * traits.spread) ** 2)
-    alike = np.abs(draws[said.better] - draws[said.worse]) < traits.threshold * traits.spread
-    belief = believe(FAR, said, [traits])[0]
-    assert belief.evidence == pytest.approx(math.log(alike.all(axis=0).mean()), abs=0.8)
+    close = np.abs(draws[said.better] - draws[said.worse]) < traits.threshold * traits.spread
+    belief = believe(FAR[:alike, :alike], said, [traits])[0]
+    assert belief.evidence == pytest.approx(math.log(close.all(axis=0).mean()), abs=0.06)
+
+
+def test_what_looks_alike_is_believed_to_be_close():
+    said, _ = heard(Ranking.no_difference())
+    doubts = [
+        believe(FAR, said, [Traits(noise=0.05, threshold=t)])[0].difference(FAR[0], FAR[1], 50)[1]
+        for t in (0.1, 3.0)
+    ]
+    assert doubts[0] < 0.2 < 1.2 < doubts[1]
 
 
 @pytest.mark.parametrize("order", [[0, [1, 2], 3], [[0, 3], 1]])
