@@ -18,128 +18,32 @@ Utility is "larger is better" and has prior variance 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import pairwise, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.types import Answer, Ballot, Poll, Ranking, Values, Vector
+from zorank.beliefs.comparisons import Comparisons
+from zorank.beliefs.propagation import SLIPS, propagate
+from zorank.types import Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ANONYMOUS = ""
-"""The rater of an answer that came without a name."""
-
-LEAST_WEIGHT = 1e-6
-"""A ballot that counts less than this is heard as if it counted this much: hardly at all."""
-
-
-@dataclass(frozen=True, eq=False)
-class Comparisons:
-    """What was said, one row a comparison of two known candidates.
-
-    Attributes:
-        better, worse: indices of candidates.
-        tied: whether they were judged alike instead.
-        ballot: which ballot it belongs to; the noise of one look is shared within it.
-        rater: whose ballot that is, an index.
-        scale: by what the weight of the ballot scales its noise.
-    """
-
-    better: NDArray[np.int64]
-    worse: NDArray[np.int64]
-    tied: NDArray[np.bool_]
-    ballot: NDArray[np.int64]
-    rater: NDArray[np.int64]
-    scale: Vector
-
-    @classmethod
-    def none(cls) -> Comparisons:
-        """Before the first answer."""
-        i = np.zeros(0, dtype=np.int64)
-        return cls(i, i, i.astype(bool), i, i, np.zeros(0))
-
-    def __len__(self) -> int:
-        return len(self.better)
-
-    def hear(
-        self, answer: Answer, candidates: Sequence[int], raters: Sequence[str]
-    ) -> tuple[Comparisons, tuple[str, ...]]:
-        """What is known after an answer about these candidates, and the raters known by then."""
-        named = list(raters)
-        here = np.asarray(candidates)
-        parts = [self]
-        first = int(self.ballot.max(initial=-1)) + 1
-        for b, ballot in enumerate(_ballots(answer)):
-            if ballot.weight == 0:
-                continue
-            if ballot.rater not in named:
-                named.append(ballot.rater)
-            rows = [
-                (i, j, tied)
-                for i, j, tied in _pairs(ballot.ranking, len(here))
-                if here[i] != here[j]  # the same candidate may be on a slate twice
-            ]
-            if not rows:
-                continue
-            better, worse, tied = (np.array(column) for column in zip(*rows, strict=True))
-            ones = np.ones(len(rows), dtype=np.int64)
-            parts.append(
-                Comparisons(
-                    here[better],
-                    here[worse],
-                    tied,
-                    ones * (first + b),
-                    ones * named.index(ballot.rater),
-                    ones / math.sqrt(max(ballot.weight, LEAST_WEIGHT)),
-                )
-            )
-        return _concatenate(parts), tuple(named)
-
-    def renumber(self, kept: NDArray[np.int64]) -> Comparisons:
-        """The same, when only these candidates are kept."""
-        place = np.full(int(kept.max()) + 1, -1, dtype=np.int64)
-        place[kept] = np.arange(len(kept))
-        return replace(self, better=place[self.better], worse=place[self.worse])
-
-    def where(self, kept: NDArray[np.bool_]) -> Comparisons:
-        """Only these of the comparisons."""
-        return Comparisons(*(getattr(self, name)[kept] for name in _COLUMNS))
-
-
-_COLUMNS = ("better", "worse", "tied", "ballot", "rater", "scale")
-
-
-def _concatenate(parts: Sequence[Comparisons]) -> Comparisons:
-    return Comparisons(*(np.concatenate([getattr(p, name) for p in parts]) for name in _COLUMNS))
-
-
-def _ballots(answer: Answer) -> tuple[Ballot, ...]:
-    if isinstance(answer, Poll):
-        return answer.ballots
-    ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
-    return (Ballot(ANONYMOUS, ranking),)
-
-
-def _pairs(ranking: Ranking, m: int) -> Iterator[tuple[int, int, bool]]:
-    """The fewest comparisons that say what the ranking says, level to level.
-
-    Candidates on one level were not told apart, which says little: taken as "alike", ties made a
-    judge look noisier and the search wider, and cost 1.4 sd on rough utilities. Only an answer
-    that tells nothing apart is heard as ties.
-    """
-    levels = ranking.levels(m)
-    groups = [np.flatnonzero(levels == level).tolist() for level in np.unique(levels[levels >= 0])]
-    if len(groups) == 1:
-        yield from ((i, j, True) for i, j in pairwise(groups[0]))
-    for upper, lower in pairwise(groups):
-        for n in range(max(len(upper), len(lower))):
-            yield upper[n % len(upper)], lower[n % len(lower)], False
+__all__ = [
+    "SLIPS",
+    "Belief",
+    "Comparisons",
+    "Traits",
+    "Weighed",
+    "believe",
+    "infer",
+    "one_thread",
+]
 
 
 @dataclass(frozen=True)
@@ -217,7 +121,7 @@ def believe(
         sites: those of an earlier belief, whose comparisons these begin with.
         sweeps: the most of expectation propagation.
     """
-    looks = _shared_looks(said)
+    looks = said.shared_looks()
     covariances = np.empty((len(traits), len(said), len(said)))
     for h, t in enumerate(traits):
         k = np.exp(-gaps / t.length**2)
@@ -227,7 +131,7 @@ def believe(
         noise = t.noise * t.spread * factors * said.scale
         covariances[h] += noise[:, None] * looks * noise
     halves = np.array([[t.threshold * t.spread] for t in traits])
-    found = _propagate(covariances, halves, said.tied, sites, sweeps)
+    found = propagate(covariances, halves, said.tied, sites, sweeps)
     beliefs = []
     for h, t in enumerate(traits):
         force = found.force[h]
@@ -351,119 +255,3 @@ def _libraries() -> Any:
 def one_thread() -> AbstractContextManager[Any]:
     """Sums as small as these gain nothing from threads, and their last bits depend on how many."""
     return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
-
-
-def _shared_looks(said: Comparisons) -> NDArray[np.float64]:
-    """The noise of comparisons: those of one ballot share their looks at a candidate."""
-    i, j = said.better, said.worse
-    shared = (i[:, None] == i).astype(np.float64)
-    shared -= i[:, None] == j
-    shared -= j[:, None] == i
-    shared += j[:, None] == j
-    return np.asarray(shared * (said.ballot[:, None] == said.ballot))
-
-
-@dataclass(frozen=True, eq=False)
-class _Propagated:
-    evidence: Vector
-    force: NDArray[np.float64]
-    precision: NDArray[np.float64]
-    sites: NDArray[np.float64]
-
-
-def _propagate(
-    covariances: NDArray[np.float64],
-    halves: NDArray[np.float64],
-    tied: NDArray[np.bool_],
-    sites: NDArray[np.float64] | None,
-    sweeps: int,
-) -> _Propagated:
-    """Expectation propagation for t ~ N(0, S) in a box, for many S (Cunningham et al., 2011).
-
-    Every comparison gets a Gaussian site exp(νt − τt²/2); all are updated at once, damped, until
-    the means hold still.
-    """
-    stack, q, _ = covariances.shape
-    own = np.einsum("hii->hi", covariances) * (1.0 + 1e-9)
-    np.einsum("hii->hi", covariances)[...] = own
-    least = 1e-6 / own  # below this a site says nothing, and 1 − B⁻¹ would lose its digits
-    tau, nu = np.zeros((2, stack, q))
-    if sites is not None:
-        tau[:, : sites.shape[1]], nu[:, : sites.shape[1]] = sites[:, None]
-    for sweep in range(sweeps + 1):
-        tau = np.maximum(tau, least)
-        root = np.sqrt(tau)
-        b = root[:, :, None] * covariances * root[:, None, :]
-        np.einsum("hii->hi", b)[...] += 1.0
-        inverse = np.linalg.inv(b)
-        shrunk = np.maximum(1.0 - np.einsum("hii->hi", inverse), 1e-12)
-        variance = shrunk / tau
-        force = root * np.einsum("hij,hj->hi", inverse, nu / root)
-        mean = np.einsum("hij,hj->hi", covariances, force)
-        cavity = np.maximum(1.0 / variance - tau, 1e-9 / own)
-        cavity_mean = (mean / variance - nu) / cavity
-        mass, lean, narrow = _truncated(
-            cavity_mean * np.sqrt(cavity), halves * np.sqrt(cavity), tied
-        )
-        moved = cavity_mean + lean / np.sqrt(cavity)
-        drift = np.abs(moved - mean) / np.sqrt(variance)
-        # A tie pulls its mean nowhere: whether it has settled shows in its variance alone.
-        drift = np.where(tied, np.maximum(drift, np.abs(narrow / cavity / variance - 1.0)), drift)
-        settled = drift.max(initial=0.0) < TOLERANCE
-        if sweep == sweeps or settled:
-            break
-        new_tau = cavity * (1.0 / narrow - 1.0)
-        new_nu = moved * cavity / narrow - cavity_mean * cavity
-        share = 1.0 if sweep == 0 and sites is None else DAMPING
-        tau = tau + share * (new_tau - tau)
-        nu = nu + share * (new_nu - nu)
-    evidence = np.sum(mass + 0.5 * np.log1p(tau / cavity), axis=1)
-    evidence -= 0.5 * np.linalg.slogdet(b)[1]
-    evidence += 0.5 * np.sum(nu * mean - nu**2 / (tau + cavity), axis=1)
-    pull = cavity_mean * cavity / (tau + cavity)
-    evidence += 0.5 * np.sum(pull * (tau * cavity_mean - 2.0 * nu), axis=1)
-    precision = root[:, :, None] * inverse * root[:, None, :]
-    return _Propagated(evidence, force, precision, np.stack([tau, nu]))
-
-
-TOLERANCE = 1e-2
-DAMPING = 0.8
-
-SLIPS = 3e-3
-"""The chance that a comparison is the wrong way round for no reason: no single answer, however
-absurd, can turn everything that is believed."""
-
-
-def _truncated(
-    z: NDArray[np.float64], width: NDArray[np.float64], tied: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Log-mass, shift of the mean and factor of the variance of N(z, 1) cut to its range.
-
-    The range is t > 0, or |t| < width where tied. Beyond 30 deviations the answer contradicts the
-    belief so flatly that only its direction counts.
-    """
-    z = np.maximum(z, -30.0)
-    inside = SLIPS + (1.0 - 2.0 * SLIPS) * _normal_cdf(z)
-    lean = (1.0 - 2.0 * SLIPS) * np.exp(-0.5 * z * z) / (_SQRT_2PI * inside)
-    narrow = 1.0 - lean * (z + lean)
-    mass = np.log(inside)
-    if tied.any():
-        sign, far = np.sign(z[:, tied]), np.abs(z[:, tied])
-        half = width[:, tied]
-        far = np.minimum(far, half + 30.0)
-        low, high = -half - far, half - far
-        inside = np.maximum(_normal_cdf(high) - _normal_cdf(low), 1e-300)
-        p_low, p_high = (np.exp(-0.5 * edge * edge) / _SQRT_2PI / inside for edge in (low, high))
-        shift = p_low - p_high
-        mass[:, tied] = np.log(inside)
-        lean[:, tied] = sign * shift
-        narrow[:, tied] = 1.0 + low * p_low - high * p_high - shift**2
-    return mass, lean, np.clip(narrow, 1e-6, 1.0 - 1e-9)
-
-
-_SQRT_2PI = math.sqrt(2.0 * math.pi)
-_erfc = np.frompyfunc(math.erfc, 1, 1)
-
-
-def _normal_cdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 0.5 * np.asarray(_erfc(z * -math.sqrt(0.5)), dtype=np.float64)
