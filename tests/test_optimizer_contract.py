@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from tests.strategies import polls, rankings
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
 from zorank.problems import rosenbrock, sphere
+from zorank.types import Values
 
-# (name, settings that make it move on a small problem); rank-only optimizers see no values.
+# (name, settings that make it move on a small problem)
 CASES = [
     ("zo-ranksgd", {"m": 6, "step": 1.0, "mu": 0.1}),
     ("zo-ranksgd", {"m": 6, "step": 0.1, "mu": 0.1, "line_search": 0, "step_decay": 0.99}),
@@ -26,10 +27,21 @@ CASES = [
     ("rank-process", {"m": 4, "k": 2, "space": "gaussian", "pick": True, "pairs": True}),
     ("rank-process", {"m": 2, "sigma0": 0.5, "bounds": (-2.0, 2.0)}),
     ("pick-start", {"options": {"m": 5, "space": "gaussian", "mu": 0.3}}),
+    ("zo-sgd", {"m": 6, "mu": 0.1}),
+    ("zo-sgd", {"m": 6, "mu": 0.1, "baseline": "mean", "space": "gaussian"}),
+    ("scobo", {"m": 6, "mu": 0.1}),
+    ("scobo", {"m": 6, "mu": 0.1, "sparsity": 3, "bounds": (-2.0, 2.0)}),
+    ("gld-fast", {"m": 8, "radius": 1.0}),
+    ("gld-fast", {"m": 5, "radius": 1.0, "condition": 2, "space": "gaussian"}),
+    ("cma-es", {"m": 8}),
+    ("cma-es", {"m": 6, "k": 3, "diagonal": True, "bounds": (-2.0, 2.0)}),
 ]
+SEES_VALUES = {"zo-sgd"}
 DIM = 7
-every_optimizer = pytest.mark.parametrize(
-    "optimizer", [optimizers.make(name, options) for name, options in CASES], ids=str
+MADE = [optimizers.make(name, options) for name, options in CASES]
+every_optimizer = pytest.mark.parametrize("optimizer", MADE, ids=str)
+every_rank_optimizer = pytest.mark.parametrize(
+    "optimizer", [made for made in MADE if made.name not in SEES_VALUES], ids=str
 )
 
 
@@ -42,6 +54,15 @@ def drive(run, f, rounds):
         slate = run.ask()
         run.tell(slate.answer_from(np.array([f(x) for x in slate])))
     return run
+
+
+def answers(slate):
+    """Any answer to the slate's question."""
+    m = len(slate)
+    if slate.question == "values":
+        values = st.lists(st.floats(-1e6, 1e6), min_size=m, max_size=m)
+        return values.map(lambda v: Values(tuple(v)))
+    return rankings(m) | polls(m)
 
 
 def bits(run):
@@ -69,7 +90,7 @@ def test_it_makes_progress(optimizer):
     assert sphere(run.best() - target) < 0.5 * sphere(start() - target)
 
 
-@every_optimizer
+@every_rank_optimizer
 @pytest.mark.parametrize(
     "transform",
     [
@@ -125,8 +146,7 @@ def test_undo_and_branch_are_exact(optimizer):
 def test_it_takes_any_answer(optimizer, data):
     run = Run(optimizer, start(), seed=4)
     for _ in range(8):
-        m = len(run.ask())
-        run.tell(data.draw(rankings(m) | polls(m)))
+        run.tell(data.draw(answers(run.ask())))
         assert np.isfinite(run.best()).all()
         assert np.isfinite(np.asarray(run.ask())).all()
 
@@ -136,8 +156,8 @@ def test_no_difference_moves_nothing(optimizer):
     run = Run(optimizer, start(), seed=5)
     before = run.best()
     for _ in range(20):
-        run.ask()
-        run.tell(Ranking.no_difference())
+        values = run.ask().question == "values"
+        run.tell(Values((7.0,) * len(run.ask())) if values else Ranking.no_difference())
     np.testing.assert_array_equal(run.best(), before)
 
 
@@ -182,6 +202,11 @@ def test_one_dimension_is_enough(optimizer):
         ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
         ("rank-process", {"pick": 1}, "pick is true or false"),
         ("rank-process", {"sigma0": 0}, "sigma0 must be a finite number above 0"),
+        ("zo-sgd", {"baseline": "median"}, "'point' or 'mean'"),
+        ("scobo", {"sparsity": 0}, "sparsity must be a whole number from 1"),
+        ("gld-fast", {"condition": 0.5}, "condition must be a finite number at least 1"),
+        ("cma-es", {"m": 2}, "m must be a whole number from 3"),
+        ("cma-es", {"diagonal": 1}, "diagonal is true or false"),
         ("pick-start", {"method": "zo-rank"}, "did you mean zo-ranksgd"),
         ("pick-start", {"options": {"stepp": 1}}, "has no such setting"),
         ("pick-start", {"options": {"m": 2}}, "m must be a whole number from 3"),

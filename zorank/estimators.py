@@ -75,10 +75,30 @@ def comparisons(answer: Answer, m: int) -> tuple[Vector, float]:
 
 def cloud_gradient(slate: Slate, answer: Answer) -> Vector | None:
     """Equation 5 for the directions of a cloud; None if the answer holds no difference."""
+    coefficients = rank_coefficients(answer, len(slate))
+    return cloud_of(slate).combine(coefficients) if coefficients.any() else None
+
+
+def cloud_of(slate: Slate) -> Cloud:
+    """The directions that a slate was made from."""
     if not isinstance(slate.design, Cloud):
         raise InvalidInput(f"a direction needs a slate of directions, found a {slate.design!r}")
-    coefficients = rank_coefficients(answer, len(slate))
-    return slate.design.combine(coefficients) if coefficients.any() else None
+    return slate.design
+
+
+def against_first(answer: Answer, m: int) -> Vector:
+    """How each candidate compares with the first: 1 if worse, −1 if better, 0 if that is not said.
+
+    The ballots of a poll are added up, each times its weight.
+    """
+    answer.check(m)
+    if isinstance(answer, Poll):
+        heard = [b.weight * against_first(b.ranking, m) for b in answer.ballots]
+        return np.asarray(np.sum(heard, axis=0))
+    ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
+    levels = ranking.levels(m)
+    spoken = (levels >= 0) & (levels[0] >= 0)
+    return np.asarray(np.sign(levels - levels[0]) * spoken, dtype=np.float64)
 
 
 def favourites(answer: Answer, m: int) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from zorank.types import Answer, Ranking, Values, Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Question: TypeAlias = Literal["start", "rank", "best", "values"]
+Question: TypeAlias = Literal["start", "rank", "best", "compare", "values"]
 
 
 class Space(Protocol):
@@ -191,7 +191,8 @@ class Slate:
     Attributes:
         design: how the candidates are made.
         question: "rank" (the best k in order), "best" (only the best), "start" (one to begin
-            with; no difference asks for others), or "values" (baselines).
+            with; no difference asks for others), or, for baselines, "compare" (which are better
+            than the first) and "values".
         k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
     """
 
@@ -216,6 +217,8 @@ class Slate:
         """What a judge who sees these values says to this slate's question."""
         if self.question == "values":
             return Values(tuple(values.tolist()))
+        if self.question == "compare":
+            return Ranking.from_values(np.sign(values - values[0]))
         return Ranking.from_values(values, top=self.depth(k) if self.question == "rank" else 1)
 
     def __len__(self) -> int:

@@ -5,10 +5,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
+from zorank.optimizers.cma_es import CMAES
+from zorank.optimizers.gld_fast import GLDFast
 from zorank.optimizers.pick_start import PickStart
 from zorank.optimizers.rank_process import RankProcess
+from zorank.optimizers.scobo import SCOBO
 from zorank.optimizers.zo_ranksgd import ZORankSGD
 from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
+from zorank.optimizers.zo_sgd import ZOSGD
 from zorank.protocols import AnyOptimizer
 
 REGISTRY: dict[str, type[AnyOptimizer]] = {
@@ -18,6 +22,10 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
         ZORankSGDMemory,
         RankProcess,
         PickStart,
+        ZOSGD,
+        SCOBO,
+        GLDFast,
+        CMAES,
     )
 }
 """Every optimizer by its name."""
@@ -55,8 +63,12 @@ def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
 
 
 __all__ = [
+    "CMAES",
     "DEFAULT",
     "REGISTRY",
+    "SCOBO",
+    "ZOSGD",
+    "GLDFast",
     "PickStart",
     "RankProcess",
     "ZORankSGD",

@@ -24,8 +24,17 @@ from zorank.optimizers.settings import (
     make_space,
     widened_radius,
 )
-from zorank.slates import Ray, Slate, Space
+from zorank.slates import Cloud, Ray, Slate, Space
 from zorank.types import Answer, Vector
+
+
+def surroundings(
+    x: Vector, radius: float, m: int, space: Space, rng: np.random.Generator, itself: bool = True
+) -> Cloud:
+    """M points x + μξ, ξ ~ N(0, I), the first of them x itself if that is to be compared with."""
+    directions = np.zeros((m, x.size))
+    rng.standard_normal(out=directions[int(itself) :])
+    return Cloud(x, radius, directions, space)
 
 
 @dataclass(frozen=True, eq=False)

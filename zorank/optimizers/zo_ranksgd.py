@@ -12,9 +12,9 @@ from typing import ClassVar
 import numpy as np
 
 from zorank.estimators import cloud_gradient
-from zorank.optimizers.descent import Descent
+from zorank.optimizers.descent import Descent, surroundings
 from zorank.optimizers.settings import check_slate_size
-from zorank.slates import Cloud, Slate, Space
+from zorank.slates import Slate, Space
 from zorank.types import Answer, Vector
 
 
@@ -39,7 +39,7 @@ class ZORankSGD(Descent):
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
         """Show x + μξ_1 … x + μξ_m with ξ ~ N(0, I)."""
-        return Slate(Cloud(x, radius, rng.standard_normal((self.m, x.size)), space), k=self.k)
+        return Slate(surroundings(x, radius, self.m, space, rng, itself=False), k=self.k)
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
         """Equation 5."""

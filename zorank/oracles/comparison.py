@@ -25,6 +25,8 @@ class ComparisonOracle:
         """The answer to the slate's question."""
         if slate.question == "values":
             raise InvalidInput("a comparison has no values to tell; this slate asks for values")
+        if slate.question == "compare":
+            return Ranking.from_values([self._sign(x, slate[0]) for x in slate])
         if slate.question == "best":
             return Ranking.of([self._best(slate)])
         by_verdict = cmp_to_key(self._sign)

@@ -1,6 +1,22 @@
 """Things to optimise."""
 
-from zorank.problems.functions import rosenbrock, sphere
+from zorank.problems.functions import (
+    BentCigar,
+    RotatedEllipsoid,
+    ellipsoid,
+    rastrigin,
+    rosenbrock,
+    sphere,
+)
 from zorank.problems.utilities import HiddenDirections, SineFeatures
 
-__all__ = ["HiddenDirections", "SineFeatures", "rosenbrock", "sphere"]
+__all__ = [
+    "BentCigar",
+    "HiddenDirections",
+    "RotatedEllipsoid",
+    "SineFeatures",
+    "ellipsoid",
+    "rastrigin",
+    "rosenbrock",
+    "sphere",
+]
