@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.experiments import figures
 from zorank.experiments.judges import (
     NEIGHBOURS,
     PROCESS,
@@ -29,7 +29,6 @@ from zorank.experiments.judges_findings import (
     standard_error,
 )
 from zorank.experiments.measured import compare
-from zorank.plots import load_figure
 
 STYLES: dict[str, dict[str, Any]] = {
     PROCESS: {"color": "#1f4e9c", "lw": 2.2, "label": "rank-process", "zorder": 5},
@@ -41,39 +40,31 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 UTILITY_NAMES = {"hidden": "hidden directions", "sine": "sine features"}
 DEPTH_COLOURS = {1: "#9dbbe3", 2: "#5f90d0", 3: "#2b65b5", None: "#12305f"}
-STYLE = {
-    "font.size": 8.5,
-    "axes.titlesize": 8.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "svg.hashsalt": "zorank",  # the same data give the same file
-}
 HEIGHT = 2.15
 
 
 def plot(study: Study, results: Results, files: list[Path]) -> None:
     """Save the figure of all parts that were run, once in each file's format."""
-    mpl, figure_class = load_figure()
-    with mpl.rc_context(STYLE):
-        figure = figure_class(layout="constrained")
-        rows = _case_rows(study)
-        extra = _extra_panels(study)
-        panels = len(rows) + (1 if extra else 0)
-        figure.set_size_inches(8.6, HEIGHT * panels + (1.2 if extra else 0.6))
-        heights = [1.0] * len(rows) + ([1.3] if extra else [])
-        blocks = np.atleast_1d(figure.subfigures(panels, 1, height_ratios=heights))
-        for block, row in zip(blocks, rows, strict=False):
-            _plot_cases(block, study, results, row)
-        if rows:
-            handles, labels = blocks[0].axes[0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
-        if extra:
-            for axes, draw in zip(
-                blocks[-1].subplots(1, len(extra), squeeze=False)[0], extra, strict=True
-            ):
-                draw(axes, study, results)
-        _save(figure, files)
+    figures.save(lambda figure: _draw(figure, study, results), files)
+
+
+def _draw(figure: Any, study: Study, results: Results) -> None:
+    rows = _case_rows(study)
+    extra = _extra_panels(study)
+    panels = len(rows) + (1 if extra else 0)
+    figure.set_size_inches(8.6, HEIGHT * panels + (1.2 if extra else 0.6))
+    heights = [1.0] * len(rows) + ([1.3] if extra else [])
+    blocks = np.atleast_1d(figure.subfigures(panels, 1, height_ratios=heights))
+    for block, row in zip(blocks, rows, strict=False):
+        _plot_cases(block, study, results, row)
+    if rows:
+        handles, labels = blocks[0].axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
+    if extra:
+        for axes, draw in zip(
+            blocks[-1].subplots(1, len(extra), squeeze=False)[0], extra, strict=True
+        ):
+            draw(axes, study, results)
 
 
 def _case_rows(study: Study) -> list[list[Case]]:
@@ -177,12 +168,3 @@ def _mk_lines(axes: Any, study: Study, points: list[tuple[Any, ...]]) -> None:
     )
     axes.set_xlabel(f"pictures shown at once\n({noises})")
     axes.grid(alpha=0.2, lw=0.6)
-
-
-def _save(figure: Any, files: list[Path]) -> None:
-    for file in files:
-        dated = {"metadata": {"Date": None}} if file.suffix == ".svg" else {}
-        try:
-            figure.savefig(file, dpi=180, **dated)
-        except OSError as error:
-            raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,33 @@
+"""How the figures of all experiments look, and how they are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from zorank.errors import InvalidInput
+from zorank.plots import load_figure
+
+STYLE = {
+    "font.size": 8.5,
+    "axes.titlesize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "svg.hashsalt": "zorank",  # the same data give the same file
+}
+
+
+def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:
+    """Draw on an empty figure, and save it once in each file's format."""
+    mpl, figure_class = load_figure()
+    with mpl.rc_context(STYLE):
+        figure = figure_class(layout="constrained")
+        draw(figure)
+        for file in files:
+            dated = {"metadata": {"Date": None}} if file.suffix == ".svg" else {}
+            try:
+                figure.savefig(file, dpi=180, **dated)
+            except OSError as error:
+                raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error

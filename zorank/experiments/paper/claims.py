@@ -1,0 +1,73 @@
+"""What the paper says, and what was measured.
+
+A factor compares two methods on the same seeds: the geometric mean of how much lower the one's
+value is, with a 95% interval from Student's t over the logarithms of the pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from zorank.experiments.paper.curves import Curves
+from zorank.types import Vector
+
+LEAST_VALUE = 1e-300
+PAR = 0.5
+"""Not more than a factor of 2 behind is "on par"."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of the paper, and its fate.
+
+    Attributes:
+        name: of the claim.
+        says: what the paper says.
+        where: under which conditions it was measured.
+        holds: whether it does; for a factor, with 95% confidence.
+        measured: how many times lower the value is (above 1: as claimed), or a count.
+        interval: the 95% interval; None if there is none.
+    """
+
+    name: str
+    says: str
+    where: str
+    holds: bool
+    measured: float
+    interval: tuple[float, float] | None = None
+
+
+def factor(ours: Vector, theirs: Vector) -> tuple[float, tuple[float, float]]:
+    """How many times lower our values are than theirs, and the 95% interval."""
+    logs = np.log(np.maximum(theirs, LEAST_VALUE)) - np.log(np.maximum(ours, LEAST_VALUE))
+    mean = float(logs.mean())
+    if len(logs) < 2:
+        return math.exp(mean), (0.0, math.inf)
+    from scipy.stats import t
+
+    half = float(t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs)))
+    return math.exp(mean), (math.exp(mean - half), math.exp(mean + half))
+
+
+def leads(
+    name: str,
+    says: str,
+    where: str,
+    ours: Curves,
+    theirs: Curves,
+    at: Iterable[float],
+    by: str = "points",
+    par: bool = False,
+) -> list[Claim]:
+    """Whether we have lower values after so many points (or calls), or are at least on par."""
+    claims = []
+    for mark in at:
+        measured, interval = factor(ours.at(mark, by), theirs.at(mark, by))
+        holds = interval[0] > (PAR if par else 1.0)
+        told = f"{where}, {mark:,.0f} {by}"
+        claims.append(Claim(name, says, told, holds, measured, interval))
+    return claims

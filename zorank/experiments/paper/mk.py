@@ -1,0 +1,72 @@
+"""Figure 2: ZO-RankSGD for many (m, k), at η = 50, μ = .01, l = 5, γ = .1, d = 100."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zorank.experiments.paper.claims import Claim, leads
+from zorank.experiments.paper.curves import Curves, Setting
+from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.panels import PROBLEM_NAMES, draw_problems
+
+DIM = 100
+PAIRS = (
+    *((10, 1), (10, 3), (10, 10)),
+    *((30, 1), (30, 30)),
+    *((100, 1), (100, 10), (100, 100)),
+)
+COLOURS = {10: "#1f4e9c", 30: "#3f8f5b", 100: "#d1691f"}
+DASHES = {1: (0, (1, 1.5)), 3: (0, (4, 2)), 10: (0, (4, 2))}
+
+
+def label(m: int, k: int) -> str:
+    """What the figure calls a pair."""
+    return f"({m}, {k})"
+
+
+STYLES = {
+    label(m, k): {
+        "color": COLOURS[m],
+        "lw": 2.0 if (m, k) in ((10, 10), (100, 1)) else 1.3,
+        "ls": "-" if m == k else DASHES[k],
+    }
+    for m, k in PAIRS
+}
+
+
+def reproduce(lab: Lab) -> Report:
+    """Run every pair."""
+    points, seeds = (3_000, range(2)) if lab.quick else (30_000, range(10))
+    method = Setting("zo-ranksgd").with_options(step=50.0, mu=0.01, line_search=5, gamma=0.1)
+    lines = [
+        Line(problem, DIM, label(m, k), method.with_options(m=m, k=k), points, tuple(seeds))
+        for problem in PROBLEM_NAMES
+        for m, k in PAIRS
+    ]
+    curves = lab.curves("mk", lines)
+    return Report(
+        "mk",
+        f"ZO-RankSGD for (m, k), d = {DIM}, η = 50, μ = .01, l = 5, γ = .1",
+        curves,
+        [claim for problem in PROBLEM_NAMES for claim in _claims(curves, problem, points)],
+        lambda figure: draw_problems(figure, curves, STYLES),
+        {"runs": len(seeds), "points": points},
+    )
+
+
+def _claims(curves: Mapping[Line, Curves], problem: str, points: int) -> list[Claim]:
+    of = {line.label: found for line, found in curves.items() if line.problem == problem}
+    where = PROBLEM_NAMES[problem]
+    says = "(10, 10) is better than (100, 1): the variance falls with k, not with m."
+    ours, theirs = of[label(10, 10)], of[label(100, 1)]
+    at_points = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
+    at_calls = [mark for mark in (20, 50, 100, 300, 500) if mark <= theirs.calls[-1]]
+    name = "(10, 10) ahead of (100, 1)"
+    told = leads(name, says, where, ours, theirs, at_points)
+    told += leads(name, says, where, ours, theirs, at_calls, by="calls")
+    says = "With the same m, ranking more is better."
+    mark = 3_000
+    for m, more, fewer in ((10, 3, 1), (10, 10, 3), (30, 30, 1), (100, 10, 1), (100, 100, 10)):
+        name = f"{label(m, more)} ahead of {label(m, fewer)}"
+        told += leads(name, says, where, of[label(m, more)], of[label(m, fewer)], [mark])
+    return told

@@ -1,0 +1,79 @@
+"""Panels that several figures share: curves of methods, mean and standard deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zorank.experiments.paper.curves import Curves
+from zorank.experiments.paper.lab import Line
+
+PROBLEM_NAMES = {"quadratic": "Quadratic", "rosenbrock": "Rosenbrock"}
+LABELS = {
+    "zo-ranksgd": "ZO-RankSGD",
+    "zo-sgd": "ZO-SGD",
+    "scobo": "SCOBO",
+    "gld-fast": "GLD-Fast",
+    "cma-es": "CMA-ES",
+}
+COARSE = "ZO-SGD, η a power of 10"
+DIAGONAL = "CMA-ES, diagonal"
+STYLES: dict[str, dict[str, Any]] = {
+    "ZO-RankSGD": {"color": "#1f4e9c", "lw": 2.0, "zorder": 5},
+    "ZO-SGD": {"color": "#d1691f", "lw": 1.5},
+    COARSE: {"color": "#d1691f", "lw": 1.2, "ls": (0, (4, 2))},
+    "SCOBO": {"color": "#3f8f5b", "lw": 1.5},
+    "GLD-Fast": {"color": "#8a8f98", "lw": 1.5},
+    "CMA-ES": {"color": "#7b4ea3", "lw": 1.5},
+    DIAGONAL: {"color": "#7b4ea3", "lw": 1.5, "ls": (0, (4, 2))},
+}
+AXES = {"points": "points looked at", "calls": "oracle calls"}
+
+
+def draw_curves(
+    axes: Any, curves: Mapping[Line, Curves], styles: Mapping[str, Any], by: str = "points"
+) -> None:
+    """Mean ± std of every line, against points or oracle calls, both axes logarithmic.
+
+    Where mean − std is below what any run reached, the band ends there: f cannot be negative.
+    """
+    for line, found in curves.items():
+        style = {"label": line.label, **styles[line.label]}
+        spent = found.points if by == "points" else found.calls
+        shown = spent > 0
+        mean, std = found.values.mean(axis=0), found.values.std(axis=0)
+        axes.plot(spent[shown], mean[shown], **style)
+        low = np.maximum(mean - std, found.values.min(axis=0))
+        axes.fill_between(
+            *(spent[shown], low[shown], (mean + std)[shown]),
+            color=style["color"],
+            alpha=0.15,
+            lw=0,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(AXES[by])
+    axes.grid(alpha=0.2, lw=0.6)
+
+
+def draw_problems(
+    figure: Any,
+    curves: Mapping[Line, Curves],
+    styles: Mapping[str, Any],
+    problems: Sequence[str] = tuple(PROBLEM_NAMES),
+) -> None:
+    """A column for each problem; against points above, against oracle calls below."""
+    figure.set_size_inches(8.6, 5.6)
+    panels = figure.subplots(2, len(problems), squeeze=False)
+    for row, by in zip(panels, AXES, strict=True):
+        for axes, problem in zip(row, problems, strict=True):
+            here = {line: found for line, found in curves.items() if line.problem == problem}
+            draw_curves(axes, here, styles, by)
+            dim = next(iter(here)).dim
+            axes.set_title(f"{PROBLEM_NAMES[problem]}, d = {dim:,}")
+        row[0].set_ylabel("f")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    columns = min(len(labels), 6)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)

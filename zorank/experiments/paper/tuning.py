@@ -1,0 +1,252 @@
+"""Figures of appendix C: the grids behind the comparison, one panel a method and function.
+
+The paper names what it tunes but not its grids. Ours step by half decades (μ by decades) and are
+widened until the winner lies inside. A setting's score is the mean of log₁₀ f over the last decade
+of points. Settings within `EQUAL` of the best count as equal: of those the widest μ wins, as a
+smaller one buys nothing, then the middle one. Seeds are others than those of the figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from zorank.experiments.paper.claims import LEAST_VALUE, Claim
+from zorank.experiments.paper.curves import Curves, Setting
+from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.panels import LABELS, PROBLEM_NAMES, STYLES
+
+EQUAL = 0.05
+MOST_WIDENINGS = 6
+SEEDS = range(1000, 1003)
+Axis = tuple[str, tuple[float, ...]]
+Axes = tuple[Axis, ...]
+
+
+def decades(low: float, high: float, steps: int = 2) -> tuple[float, ...]:
+    """From 10^low to 10^high, so many steps a decade, rounded to four digits."""
+    count = round((high - low) * steps) + 1
+    return tuple(float(f"{10**e:.4g}") for e in np.linspace(low, high, count))
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Settings of one method on one problem, to choose from.
+
+    Attributes:
+        problem, dim, points, seeds, noise: as of a `Line`.
+        fixed: the method and the options that are not tuned.
+        axes: the tuned options, each with its values in rising order.
+    """
+
+    problem: str
+    dim: int
+    points: int
+    seeds: tuple[int, ...]
+    fixed: Setting
+    axes: Axes
+    noise: float = 0.0
+
+    def lines(self) -> list[Line]:
+        """One for each setting."""
+        names = [name for name, _ in self.axes]
+        settings = (
+            self.fixed.with_options(**dict(zip(names, values, strict=True)))
+            for values in product(*(values for _, values in self.axes))
+        )
+        about = (self.points, self.seeds, self.noise)
+        label = LABELS[self.fixed.method]
+        return [Line(self.problem, self.dim, label, setting, *about) for setting in settings]
+
+    def edges(self, setting: Setting) -> list[str]:
+        """The options in which a setting lies at an end of the grid."""
+        return [
+            name
+            for name, values in self.axes
+            if len(values) > 1 and setting.option(name) in (values[0], values[-1])
+        ]
+
+    def widened(self, setting: Setting) -> Grid:
+        """One more value beyond every edge at which this setting lies."""
+        return replace(self, axes=tuple(_widened(axis, setting) for axis in self.axes))
+
+
+def _widened(axis: Axis, setting: Setting) -> Axis:
+    name, values = axis
+    value = setting.option(name)
+    if len(values) < 2:
+        return axis
+    if value == values[0]:
+        values = (float(f"{value * value / values[1]:.4g}"), *values)
+    elif value == values[-1]:
+        values = (*values, float(f"{value * value / values[-2]:.4g}"))
+    return name, values
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """A grid and how its settings did."""
+
+    grid: Grid
+    curves: dict[Line, Curves]
+
+    @property
+    def scores(self) -> dict[Setting, float]:
+        """The mean of log₁₀ f over the last decade of points; lower is better."""
+        return {line.setting: score(curves) for line, curves in self.curves.items()}
+
+    @property
+    def winner(self) -> Setting:
+        """The best setting."""
+        return choose(self.scores)
+
+    def winner_among(self, wanted: Callable[[Setting], bool]) -> Setting:
+        """The best of some of the settings."""
+        return choose({s: value for s, value in self.scores.items() if wanted(s)})
+
+
+def score(curves: Curves) -> float:
+    """The mean of log₁₀ f over the last decade of points and over all runs."""
+    last = curves.points >= 0.1 * curves.points[-1]
+    return float(np.log10(np.maximum(curves.values[:, last], LEAST_VALUE)).mean())
+
+
+def choose(scores: dict[Setting, float]) -> Setting:
+    """The best; of equals the one with the widest μ, then the middle one."""
+    best = min(scores.values())
+    equals = [setting for setting, value in scores.items() if value <= best + EQUAL]
+    widest = max(dict(s.options).get("mu", 0.0) for s in equals)
+    equals = [s for s in equals if dict(s.options).get("mu", 0.0) == widest]
+    return sorted(equals, key=lambda s: s.options)[len(equals) // 2]
+
+
+def tune(lab: Lab, figure: str, grids: Iterable[Grid]) -> list[Tuned]:
+    """Try every setting, and widen grids until their winners lie inside."""
+    trying = list(grids)
+    for _ in range(1 if lab.quick else MOST_WIDENINGS + 1):
+        curves = lab.curves(figure, [line for grid in trying for line in grid.lines()])
+        tuned = [Tuned(grid, {line: curves[line] for line in grid.lines()}) for grid in trying]
+        widened = [found.grid.widened(found.winner) for found in tuned]
+        if widened == trying:
+            break
+        trying = widened
+    return tuned
+
+
+HIGH_DIM = 10_000
+STEPS = {"zo-ranksgd": (-0.5, 2.0), "zo-sgd": (-2.5, 0.5), "scobo": (0.0, 2.5)}
+QUICK_STEPS = {"zo-ranksgd": (0.0, 1.0), "zo-sgd": (-1.0, 0.0), "scobo": (0.5, 1.5)}
+
+
+def descent_grid(method: str, quick: bool, mus: tuple[float, ...]) -> tuple[Setting, Axes]:
+    """What is tuned of a method that estimates directions: η and μ; 10 + 5 points a round."""
+    low, high = (QUICK_STEPS if quick else STEPS)[method]
+    fixed = Setting(method).with_options(m=10, line_search=5, gamma=0.1)
+    return fixed, (("step", decades(low, high)), ("mu", mus))
+
+
+def grids(quick: bool, dim: int) -> list[Grid]:
+    """The grids of every method on every problem in this dimension."""
+    high = dim > 100
+    points, seeds = (20_000, 2) if high else (10_000, 3)
+    if quick:
+        points, seeds = 2_000, 1
+    mus = decades(-3, -3) if quick else decades(-4 if high else -5, -1, 1)
+    around = 0.5 if high else 0.0  # of radii: |x0| grows with √d, and with it what is wide
+    half = 0.5 if quick else 1.5
+    gld = Setting("gld-fast").with_options(m=15)
+    cma = Setting("cma-es").with_options(m=15, diagonal=high)
+    tuned = [
+        *(descent_grid(method, quick, mus) for method in STEPS),
+        (gld, (("radius", decades(around - half, around + half)),)),
+        (cma, (("sigma0", decades(-0.5 - half, -0.5 + half)),)),
+    ]
+    return [
+        Grid(problem, dim, points, tuple(SEEDS)[:seeds], fixed, axes)
+        for problem in PROBLEM_NAMES
+        for fixed, axes in tuned
+    ]
+
+
+def tuned_settings(lab: Lab, dim: int) -> dict[tuple[str, str], Tuned]:
+    """Every method, tuned on every problem in this dimension, by (problem, method)."""
+    found = tune(lab, "tuning", grids(lab.quick, dim))
+    return {(t.grid.problem, t.grid.fixed.method): t for t in found}
+
+
+def reproduce(lab: Lab) -> Report:
+    """The grids for 100 and for 10,000 dimensions."""
+    dims = (100, 1000) if lab.quick else (100, HIGH_DIM)
+    tuned = [t for dim in dims for t in tuned_settings(lab, dim).values()]
+    inside = [not t.grid.edges(t.winner) for t in tuned]
+    claim = Claim(
+        "no winner on an edge",
+        "The settings compared are the best of their grids.",
+        f"of {len(tuned)} grids, those whose winner lies inside",
+        all(inside),
+        float(sum(inside)),
+    )
+    winners = [
+        {
+            "problem": t.grid.problem,
+            "dim": t.grid.dim,
+            "method": t.grid.fixed.method,
+            "winner": dict(t.winner.options),
+            "score": t.scores[t.winner],
+            "inside": not t.grid.edges(t.winner),
+            "axes": {name: list(values) for name, values in t.grid.axes},
+            "seeds": list(t.grid.seeds),
+            "points": t.grid.points,
+        }
+        for t in tuned
+    ]
+    return Report(
+        "tuning",
+        "The grids behind the comparison",
+        {line: curves for t in tuned for line, curves in t.curves.items()},
+        [claim],
+        lambda figure: _draw(figure, tuned),
+        {"score": "mean log10 f over the last decade of points", "winners": winners},
+    )
+
+
+def _draw(figure: Any, tuned: Sequence[Tuned]) -> None:
+    columns = 5
+    rows = len(tuned) // columns
+    figure.set_size_inches(11.0, 2.1 * rows + 0.4)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for axes, found in zip(panels.flat, tuned, strict=True):
+        _draw_grid(axes, found)
+    for row in panels:
+        row[0].set_ylabel("mean log₁₀ f,\nlast decade of points")
+    for axes in panels[-1]:
+        axes.set_xlabel(axes.get_xlabel())
+
+
+def _draw_grid(axes: Any, found: Tuned) -> None:
+    """The score against the tuned setting; one line for each μ, the darker the smaller."""
+    grid, scores, winner = found.grid, found.scores, found.winner
+    name, values = grid.axes[0]
+    mus = grid.axes[1][1] if len(grid.axes) > 1 else (None,)
+    colour = STYLES[LABELS[grid.fixed.method]]["color"]
+    for n, mu in enumerate(mus):
+        told = {} if mu is None else {"mu": mu}
+        here = [scores[grid.fixed.with_options(**{name: value}, **told)] for value in values]
+        shade = 1.0 - 0.8 * n / max(len(mus) - 1, 1)
+        label = None if mu is None else f"μ = {mu:g}"
+        axes.plot(values, here, "o-", ms=2.5, lw=1.2, color=colour, alpha=shade, label=label)
+    axes.plot(winner.option(name), scores[winner], "o", ms=8, mfc="none", mec="#111111", mew=1.1)
+    symbols = {"step": "η", "radius": "R", "sigma0": "σ₀"}
+    axes.set_xscale("log")
+    axes.set_xlabel(symbols[name])
+    axes.set_title(
+        f"{LABELS[grid.fixed.method]}, {PROBLEM_NAMES[grid.problem].lower()}, d = {grid.dim:,}",
+        fontsize=7.5,
+    )
+    axes.grid(alpha=0.2, lw=0.6)
+    if len(mus) > 1:
+        axes.legend(frameon=False, fontsize=5.5, handlelength=1.2, labelspacing=0.2)
