@@ -1,18 +1,21 @@
-"""Writes the pages that are made from the code: docs/cli.md and docs/settings.md.
+"""Writes the pages that are made from the code or from results: cli, settings, reproduction.
 
-python docs/generate.py; a test fails when a page is older than the code.
+python docs/generate.py; a test fails when a page is older than what it is made from.
 """
 
 import dataclasses
 import inspect
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.main import get_command
 
 from zorank import optimizers
 from zorank.cli import app
+from zorank.experiments.paper.claims import Claim, by_line
 
 FOLDER = Path(__file__).parent
 
@@ -72,7 +75,62 @@ def _attributes(docstring: str) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", text).replace("|", r"\|") for name, text in entries}
 
 
-PAGES = {"cli.md": cli_page, "settings.md": settings_page}
+def reproduction_page() -> str:
+    """The prose of templates/reproduction.md with the tables of results/*.json."""
+    page = (FOLDER / "templates" / "reproduction.md").read_text()
+    tables = {"claims": _claims, "settings": _settings, "values": _values}
+
+    def table(match: re.Match[str]) -> str:
+        found = json.loads((FOLDER / "results" / f"{match['figure']}.json").read_text())
+        return "\n".join(tables[match["kind"]](found))
+
+    return re.sub(r"<!-- (?P<kind>\w+) (?P<figure>\w+) -->", table, page)
+
+
+def _claims(found: dict[str, Any]) -> list[str]:
+    claims = [Claim(**claim) for claim in found["claims"]]
+    marks = list(dict.fromkeys(claim.at for claim in claims))
+    lines = ["| claim | on | " + " | ".join(marks) + " |", "| --- " * (len(marks) + 2) + "|"]
+    for (name, where), at in by_line(claims).items():
+        cells = (_verdict(at[mark]) if mark in at else "" for mark in marks)
+        lines.append(f"| {name} | {where} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _verdict(claim: Claim) -> str:
+    told = f"{'✓' if claim.holds else '✗'} {claim.measured:.2g}"
+    if claim.interval is None:
+        return told
+    low, high = claim.interval
+    return f"{told} ({low:.2g} – {high:.2g})"
+
+
+def _settings(found: dict[str, Any]) -> list[str]:
+    fixed = ("m", "line_search", "gamma", "diagonal", "k")
+    lines = ["| problem | d | method | winner | tried |", "| --- | --- | --- | --- | --- |"]
+    for row in found["winners"]:
+        chosen = {n: v for n, v in row["winner"].items() if n not in fixed}
+        winner = ", ".join(f"{name} {value:g}" for name, value in chosen.items())
+        tried = ", ".join(f"{n} {v[0]:g} … {v[-1]:g}" for n, v in row["axes"].items())
+        lines.append(
+            f"| {row['problem']} | {row['dim']:,} | `{row['method']}` | {winner} | {tried} |"
+        )
+    return lines
+
+
+def _values(found: dict[str, Any]) -> list[str]:
+    marks = [mark for mark in found["lines"][0]["points"] if mark >= 1000]
+    lines = ["| on | method | " + " | ".join(f"{mark:,} points" for mark in marks) + " |"]
+    lines.append("| --- " * (len(marks) + 2) + "|")
+    for row in found["lines"]:
+        at = dict(zip(row["points"], zip(row["mean"], row["std"], strict=True), strict=True))
+        cells = ("{:.2g} ± {:.1g}".format(*at[mark]) for mark in marks)
+        noise = f", noise {row['noise']:g}" if row["noise"] else ""
+        lines.append(f"| {row['problem']}{noise} | {row['label']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+PAGES = {"cli.md": cli_page, "settings.md": settings_page, "reproduction.md": reproduction_page}
 
 if __name__ == "__main__":
     for file, page in PAGES.items():

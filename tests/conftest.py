@@ -2,6 +2,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -44,3 +45,37 @@ def postgres_url():
     yield f"postgresql+psycopg://zorank@127.0.0.1:{port}/postgres"
     run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def zorank(tmp_path, monkeypatch):
+    """Run the command line in an empty folder; gives exit code, standard output and error."""
+    monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments, **options):
+        command = [sys.executable, "-W", "error", "-m", "zorank", *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+@pytest.fixture
+def refused(monkeypatch, capsys):
+    """What the command line, run in this process, says to a wrong request: one sentence."""
+
+    def call(*arguments):
+        from zorank.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["zorank", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        assert exit.value.code == 2
+        err = capsys.readouterr().err
+        assert err.startswith("zorank: ")
+        assert len(err.splitlines()) == 1
+        return err
+
+    return call

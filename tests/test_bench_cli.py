@@ -2,32 +2,11 @@
 
 import csv
 import json
-import os
-import subprocess
 import sys
 
 import pytest
 
 from zorank.cli import main
-
-
-@pytest.fixture
-def zorank(tmp_path):
-    """Run the command line in an empty folder; gives exit code, standard output and error."""
-
-    def call(*arguments):
-        command = [sys.executable, "-W", "error", "-m", "zorank", *map(str, arguments)]
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            cwd=tmp_path,
-            env={**os.environ, "COLUMNS": "100"},
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    return call
 
 
 def test_the_benchmark_of_judges_from_end_to_end_and_again(zorank, tmp_path):
@@ -65,15 +44,8 @@ def test_the_benchmark_of_judges_from_end_to_end_and_again(zorank, tmp_path):
         (["--quick", "--only", "mk", "--out", "/dev/null/x"], "cannot be"),
     ],
 )
-def test_a_wrong_request_is_one_sentence(arguments, words, monkeypatch, capsys):
-    monkeypatch.setattr(sys, "argv", ["zorank", "bench", "judges", *arguments])
-    with pytest.raises(SystemExit) as exit:
-        main()
-    assert exit.value.code == 2
-    err = capsys.readouterr().err
-    assert err.startswith("zorank: ")
-    assert words in err
-    assert len(err.splitlines()) == 1
+def test_a_wrong_request_is_one_sentence(arguments, words, refused):
+    assert words in refused("bench", "judges", *arguments)
 
 
 @pytest.fixture

@@ -10,23 +10,6 @@ import time
 import numpy as np
 import pytest
 
-from zorank.cli import main
-
-
-@pytest.fixture
-def zorank(tmp_path, monkeypatch):
-    """Run the command line in an empty folder; gives exit code, standard output and error."""
-    monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, **options):
-        command = [sys.executable, "-m", "zorank", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
-        return done.returncode, done.stdout, done.stderr
-
-    return call
-
 
 def test_minimise_print_save_and_plot(zorank, tmp_path):
     code, out, _ = zorank(
@@ -138,18 +121,13 @@ def test_the_plan_recommends(zorank):
         ),
     ],
 )
-def test_an_error_is_one_sentence_and_exit_code_2(arguments, words, tmp_path, monkeypatch, capsys):
+def test_an_error_is_one_sentence_and_exit_code_2(
+    arguments, words, tmp_path, monkeypatch, refused
+):
     monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text("def f(x:\n")
-    monkeypatch.setattr(sys, "argv", ["zorank", *arguments])
-    with pytest.raises(SystemExit) as exit:
-        main()
-    assert exit.value.code == 2
-    err = capsys.readouterr().err
-    assert err.startswith("zorank: ")
-    assert words in err
-    assert len(err.splitlines()) == 1
+    assert words in refused(*arguments)
 
 
 def test_help_and_version(zorank):

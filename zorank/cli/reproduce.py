@@ -13,6 +13,7 @@ from zorank.cli.common import log, out
 
 if TYPE_CHECKING:
     from zorank.experiments.paper import Report
+    from zorank.experiments.paper.claims import Claim
 
 
 def reproduce(
@@ -61,19 +62,31 @@ def reproduce(
 
 
 def _tell(report: Report, quick: bool) -> None:
+    from zorank.experiments.paper.claims import by_line
+
+    lines = by_line(report.claims)
+    marks = list(dict.fromkeys(claim.at for claim in report.claims))
     table = Table(
         title=report.title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left"
     )
-    table.add_column("claim")
-    table.add_column("where")
-    table.add_column("factor", justify="right", no_wrap=True)
-    table.add_column("holds", no_wrap=True)
-    for claim in report.claims:
-        told = f"{claim.measured:.3g}"
-        if claim.interval is not None:
-            told += " [{:.2g}, {:.2g}]".format(*claim.interval)
-        verdict = "[green]yes[/]" if claim.holds else "[bold red]no[/]"
-        table.add_row(claim.name, claim.where, told.replace("[", r"\["), verdict)
+    for heading in ("claim", "on"):
+        table.add_column(heading)
+    for mark in marks:
+        table.add_column(mark, justify="right")
+    for (name, where), claims in lines.items():
+        table.add_row(name, where, *(_verdict(claims.get(mark)) for mark in marks))
+    table.caption_justify = "left"
+    table.caption = (
+        "How many times lower the value is, from paired runs, with its 95% interval in the JSON "
+        "file; green: the claim holds with 95% confidence."
+    )
     out.print(table)
     if quick:
         out.print("Quick: few runs and short ones, enough to see that all works, no evidence.")
+
+
+def _verdict(claim: Claim | None) -> str:
+    if claim is None:
+        return ""
+    colour = "green" if claim.holds else "bold red"
+    return f"[{colour}]{claim.measured:.3g} {'✓' if claim.holds else '✗'}[/]"

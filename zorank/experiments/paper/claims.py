@@ -27,7 +27,8 @@ class Claim:
     Attributes:
         name: of the claim.
         says: what the paper says.
-        where: under which conditions it was measured.
+        where: the problem it was measured on.
+        at: when, such as "3,000 points".
         holds: whether it does; for a factor, with 95% confidence.
         measured: how many times lower the value is (above 1: as claimed), or a count.
         interval: the 95% interval; None if there is none.
@@ -36,6 +37,7 @@ class Claim:
     name: str
     says: str
     where: str
+    at: str
     holds: bool
     measured: float
     interval: tuple[float, float] | None = None
@@ -59,15 +61,23 @@ def leads(
     where: str,
     ours: Curves,
     theirs: Curves,
-    at: Iterable[float],
+    marks: Iterable[float],
     by: str = "points",
     par: bool = False,
 ) -> list[Claim]:
     """Whether we have lower values after so many points (or calls), or are at least on par."""
     claims = []
-    for mark in at:
+    for mark in marks:
         measured, interval = factor(ours.at(mark, by), theirs.at(mark, by))
         holds = interval[0] > (PAR if par else 1.0)
-        told = f"{where}, {mark:,.0f} {by}"
-        claims.append(Claim(name, says, told, holds, measured, interval))
+        at_mark = f"{mark:,.0f} {by}"
+        claims.append(Claim(name, says, where, at_mark, holds, measured, interval))
     return claims
+
+
+def by_line(claims: Iterable[Claim]) -> dict[tuple[str, str], dict[str, Claim]]:
+    """Claims as lines of a table: by name and problem, then by when they were measured."""
+    lines: dict[tuple[str, str], dict[str, Claim]] = {}
+    for claim in claims:
+        lines.setdefault((claim.name, claim.where), {})[claim.at] = claim
+    return lines

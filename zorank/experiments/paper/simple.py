@@ -15,6 +15,7 @@ from zorank.experiments.paper.curves import Curves, Setting
 from zorank.experiments.paper.lab import Lab, Line, Report
 from zorank.experiments.paper.panels import (
     COARSE,
+    DIAGONAL,
     LABELS,
     PROBLEM_NAMES,
     STYLES,
@@ -67,6 +68,7 @@ def claims(curves: Mapping[Line, Curves], problem: str, marks: list[int]) -> lis
         ("SCOBO", "ZO-RankSGD outperforms SCOBO: a ranking says more than pairs."),
         ("GLD-Fast", "Gradient-based methods outperform direct search."),
         ("CMA-ES", "Gradient-based methods outperform CMA-ES."),
+        (DIAGONAL, "(Not in the paper, whose CMA-ES is too slow here.)"),
     ):
         for ours in ("ZO-RankSGD", "ZO-SGD", "SCOBO"):
             if (
