@@ -28,18 +28,19 @@ def inverse_roots(b: NDArray[np.float64]) -> tuple[NDArray[np.float64], Vector]:
         values = np.maximum(values, 1.0)
         return vectors.mT / np.sqrt(values)[..., None], np.log(values).sum(axis=-1)
     logs = np.log(np.einsum("...ii->...i", lower))
-    return _inverse_of_lower(lower), np.asarray(2.0 * logs.sum(axis=-1))
-
-
-def _inverse_of_lower(lower: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The inverse of lower triangles, from the inverses of their halves."""
-    half = lower.shape[-1] // 2
-    if half < SMALL // 2:
-        return np.asarray(np.linalg.inv(lower))
-    first = _inverse_of_lower(lower[..., :half, :half])
-    last = _inverse_of_lower(lower[..., half:, half:])
     inverse = np.zeros_like(lower)
-    inverse[..., :half, :half] = first
-    inverse[..., half:, half:] = last
-    np.matmul(-last @ lower[..., half:, :half], first, out=inverse[..., half:, :half])
-    return inverse
+    _invert_lower(lower, inverse)
+    return inverse, np.asarray(2.0 * logs.sum(axis=-1))
+
+
+def _invert_lower(lower: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
+    """Put the inverse of lower triangles into zeros, from the inverses of their halves."""
+    size = lower.shape[-1]
+    if size <= SMALL:
+        inverse[...] = np.linalg.inv(lower)
+        return
+    first, last = slice(size // 2), slice(size // 2, size)
+    for part in (first, last):
+        _invert_lower(lower[..., part, part], inverse[..., part, part])
+    below = inverse[..., last, last] @ lower[..., last, first]
+    np.matmul(-below, inverse[..., first, first], out=inverse[..., last, first])
