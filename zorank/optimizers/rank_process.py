@@ -327,21 +327,14 @@ class RankProcess:
     def _peak(self, state: ProcessState, belief: Belief, best: int) -> Peak | None:
         """Where the mean utility is highest along its gradient at the best candidate."""
         x, near = state.known[best], state.gaps[best]
-        pulls = belief.weights * belief.kernel(near)
-        uphill, pulled = np.zeros(x.size), np.empty(x.size)
-        for pull, y in zip(pulls, state.known, strict=True):
-            uphill += np.multiply(pull, y, out=pulled)
-        uphill -= pulls.sum() * x
-        on_shell = self.space == "gaussian"
-        if on_shell:
-            uphill -= (uphill @ x) / (x @ x) * x
-        slope = float(np.linalg.norm(uphill))
+        uphill, along = self._uphill(state, belief, best)
+        slope = float(np.linalg.norm(uphill)) / (math.sqrt(x.size) * self.sigma0)
         if slope == 0.0 or not math.isfinite(slope):
             return None
-        uphill *= math.sqrt(x.size) * self.sigma0 / slope
-        along = np.array([y @ uphill for y in state.known]) - x @ uphill
-        along /= x.size * self.sigma0**2
+        uphill /= slope
+        along /= slope
         steps = np.linspace(0.02, WIDEST, 40)[:, None]
+        on_shell = self.space == "gaussian"
         if on_shell:
             gaps = 1.0 - np.cos(steps) * (1.0 - near) - np.sin(steps) * along
         else:
@@ -353,6 +346,25 @@ class RankProcess:
         gap = self._gaps(state.known, state.squares, peak[None])[0]
         lead, doubt = belief.difference(gap, near, float(gap[best]))
         return Peak(peak, lead, doubt) if lead > 0 and gap.all() else None
+
+    def _uphill(self, state: ProcessState, belief: Belief, best: int) -> tuple[Vector, Vector]:
+        """The direction g of the gradient at x, and (y − x)·g/d sigma0² for every known y.
+
+        The latter follows from the gaps: (y − x)·(z − x)/d is gap(x, y) + gap(x, z) − gap(y, z).
+        """
+        x, near = state.known[best], state.gaps[best]
+        pulls = belief.weights * belief.kernel(near)
+        uphill, pulled = np.zeros(x.size), np.empty(x.size)
+        for pull, y in zip(pulls, state.known, strict=True):
+            uphill += np.multiply(pull, y, out=pulled)
+        uphill -= pulls.sum() * x
+        along = pulls.sum() * near + pulls @ near - state.gaps @ pulls
+        if self.space == "gaussian":  # what leads off the shell is no way up
+            outward = (state.squares - state.squares[best]) / (2.0 * x.size) - near
+            share = (pulls @ outward) * x.size / state.squares[best]
+            uphill -= share * x
+            along -= share * outward
+        return uphill, along
 
 
 def _frozen(x: Vector) -> Vector:
