@@ -8,6 +8,7 @@ import pytest
 
 from zorank import Ballot, Poll, Ranking
 from zorank.beliefs import SLIPS, Comparisons, Traits, believe, infer
+from zorank.beliefs.roots import inverse_roots
 
 FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
 
@@ -156,3 +157,21 @@ def test_a_single_absurd_answer_does_not_turn_a_belief_round():
     )
     assert np.isfinite(after).all()
     assert int(np.argmax(before)) == int(np.argmax(after)) == 0
+
+
+@pytest.mark.parametrize("size", [1, 5, 33, 130])
+def test_inverse_roots_give_the_inverse_and_the_determinant(size):
+    draws = np.random.default_rng(size).standard_normal((3, size, 2 * size))
+    b = np.eye(size) + draws @ draws.mT
+    roots, log_volumes = inverse_roots(b)
+    assert roots.mT @ roots == pytest.approx(np.linalg.inv(b), abs=1e-12)
+    assert log_volumes == pytest.approx(np.linalg.slogdet(b)[1])
+
+
+def test_eigenvalues_that_rounding_took_below_one_are_taken_for_one():
+    vectors = np.linalg.qr(np.random.default_rng(0).standard_normal((4, 4)))[0]
+    rounded = vectors * [-1e-9, 1.0, 2.0, 8.0] @ vectors.T
+    roots, log_volumes = inverse_roots(rounded[None])
+    meant = vectors * [1.0, 1.0, 0.5, 0.125] @ vectors.T
+    assert roots[0].T @ roots[0] == pytest.approx(meant)
+    assert log_volumes == pytest.approx([math.log(16)])

@@ -7,6 +7,7 @@ import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run
 from zorank.optimizers import RankProcess, rank_process
+from zorank.slates import Points, Slate
 
 DIM = 40
 HIDDEN = np.random.default_rng(7).standard_normal(DIM)
@@ -149,3 +150,20 @@ def test_one_ballot_may_be_larger_than_all_that_is_kept(monkeypatch):
 def test_a_start_too_far_to_square_is_refused():
     with pytest.raises(InvalidInput, match="sigma0 the rough scale"):
         Run("rank-process", np.full(3, 1e155))
+
+
+def test_distances_are_exact_however_small_and_who_is_shown_twice_is_one():
+    rng = np.random.default_rng(0)
+    optimizer, scale = RankProcess(sigma0=3.0), 3.0 * np.sqrt(2 * DIM)
+    x, y = 10 * rng.standard_normal((2, DIM))
+    close, closest = x + 1e-7 * rng.standard_normal(DIM), x.copy()
+    closest[0] = np.nextafter(x[0], np.inf)
+    state = optimizer.init(x)
+    for rows in ([x, y, x, close], [closest, y, closest, x]):
+        slate = Slate(Points(np.array(rows)))
+        state = optimizer.tell(state, slate, Ranking.of([1, 3, 0, 2]))
+    assert np.array(state.known).tolist() == np.array([x, y, close, closest]).tolist()
+    steps = np.array(state.known)[:, None] - np.array(state.known)
+    gaps = (np.linalg.norm(steps, axis=2) / scale) ** 2
+    assert state.gaps == pytest.approx(gaps, rel=1e-7, abs=0)
+    assert (state.gaps == 0).tolist() == np.eye(4, dtype=bool).tolist()

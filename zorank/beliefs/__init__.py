@@ -78,7 +78,8 @@ class Belief:
         weights: a, one for each candidate.
         sites: precision and shift of each comparison's site, to start the next search from.
         said: the comparisons it was found from.
-        precision: of the comparisons given the prior, with which uncertainty is predicted.
+        precision_root: R, where RᵀR is the precision of the comparisons given the prior, with
+            which uncertainty is predicted.
     """
 
     traits: Traits
@@ -86,7 +87,7 @@ class Belief:
     weights: Vector
     sites: NDArray[np.float64]
     said: Comparisons
-    precision: NDArray[np.float64]
+    precision_root: NDArray[np.float64]
 
     def kernel(self, gaps: Vector) -> Vector:
         """The prior covariance at half the mean squared distances |x − y|²/2d."""
@@ -101,7 +102,7 @@ class Belief:
         k = self.kernel(a) - self.kernel(b)
         contrast = k[self.said.better] - k[self.said.worse]
         variance = 2.0 * (1.0 - float(self.kernel(np.array(gap))))
-        variance -= float(contrast @ self.precision @ contrast)
+        variance -= float(np.sum((self.precision_root @ contrast) ** 2))
         return float(k @ self.weights), math.sqrt(max(variance, 1e-12))
 
 
@@ -122,14 +123,15 @@ def believe(
         sweeps: the most of expectation propagation.
     """
     looks = said.shared_looks()
+    of_utility: dict[float, NDArray[np.float64]] = {}
     covariances = np.empty((len(traits), len(said), len(said)))
     for h, t in enumerate(traits):
-        k = np.exp(-gaps / t.length**2)
-        k = k[said.better] - k[said.worse]
-        covariances[h] = k[:, said.better] - k[:, said.worse]
+        if t.length not in of_utility:
+            of_utility[t.length] = said.differences(np.exp(-gaps / t.length**2))
         factors = np.array(t.factors)[said.rater] if t.factors else 1.0
         noise = t.noise * t.spread * factors * said.scale
-        covariances[h] += noise[:, None] * looks * noise
+        np.multiply(noise[:, None] * looks, noise, out=covariances[h])
+        covariances[h] += of_utility[t.length]
     halves = np.array([[t.threshold * t.spread] for t in traits])
     found = propagate(covariances, halves, said.tied, sites, sweeps)
     beliefs = []
@@ -137,8 +139,8 @@ def believe(
         force = found.force[h]
         weights: Vector = np.bincount(said.better, force, len(gaps)).astype(np.float64)
         weights -= np.bincount(said.worse, force, len(gaps))
-        evidence, precision = float(found.evidence[h]), found.precision[h]
-        beliefs.append(Belief(t, evidence, weights, found.sites[:, h], said, precision))
+        evidence, root = float(found.evidence[h]), found.precision_root[h]
+        beliefs.append(Belief(t, evidence, weights, found.sites[:, h], said, root))
     return beliefs
 
 

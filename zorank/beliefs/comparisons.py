@@ -93,6 +93,11 @@ class Comparisons:
         shared += j[:, None] == j
         return np.asarray(shared * (self.ballot[:, None] == self.ballot))
 
+    def differences(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The covariance of the differences compared, from that of the candidates."""
+        rows = covariance[self.better] - covariance[self.worse]
+        return np.asarray(rows[:, self.better] - rows[:, self.worse])
+
     def renumber(self, kept: NDArray[np.int64]) -> Comparisons:
         """The same, when only these candidates are kept."""
         place = np.full(int(kept.max()) + 1, -1, dtype=np.int64)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zorank.beliefs.roots import inverse_roots
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -25,13 +27,13 @@ class Propagated:
     Attributes:
         evidence: the log-probability of the box.
         force: what the box adds to the mean, before the covariance.
-        precision: what it takes from the covariance, before and after it.
+        precision_root: R, where RᵀR is what it takes from the covariance, before and after it.
         sites: precision and shift of every side's site.
     """
 
     evidence: Vector
     force: NDArray[np.float64]
-    precision: NDArray[np.float64]
+    precision_root: NDArray[np.float64]
     sites: NDArray[np.float64]
 
 
@@ -58,16 +60,18 @@ def propagate(
     tau, nu = np.zeros((2, stack, q))
     if sites is not None:
         tau[:, : sites.shape[1]], nu[:, : sites.shape[1]] = sites[:, None]
+    b = np.empty_like(covariances)
     for sweep in range(sweeps + 1):
         tau = np.maximum(tau, least)
         root = np.sqrt(tau)
-        b = root[:, :, None] * covariances * root[:, None, :]
+        np.multiply(root[:, :, None], covariances, out=b)
+        b *= root[:, None, :]
         np.einsum("hii->hi", b)[...] += 1.0
-        inverse = np.linalg.inv(b)
-        shrunk = np.maximum(1.0 - np.einsum("hii->hi", inverse), 1e-12)
-        variance = shrunk / tau
-        force = root * np.einsum("hij,hj->hi", inverse, nu / root)
-        mean = np.einsum("hij,hj->hi", covariances, force)
+        inverse_root, log_volume = inverse_roots(b)
+        inverse_diagonal = np.einsum("hij,hij->hj", inverse_root, inverse_root)
+        variance = np.maximum(1.0 - inverse_diagonal, 1e-12) / tau
+        force = root * _times(inverse_root.mT, _times(inverse_root, nu / root))
+        mean = _times(covariances, force)
         cavity = np.maximum(1.0 / variance - tau, 1e-9 / own)
         cavity_mean = (mean / variance - nu) / cavity
         mass, lean, narrow = _truncated(
@@ -86,12 +90,15 @@ def propagate(
         tau = tau + share * (new_tau - tau)
         nu = nu + share * (new_nu - nu)
     evidence = np.sum(mass + 0.5 * np.log1p(tau / cavity), axis=1)
-    evidence -= 0.5 * np.linalg.slogdet(b)[1]
+    evidence -= 0.5 * log_volume
     evidence += 0.5 * np.sum(nu * mean - nu**2 / (tau + cavity), axis=1)
     pull = cavity_mean * cavity / (tau + cavity)
     evidence += 0.5 * np.sum(pull * (tau * cavity_mean - 2.0 * nu), axis=1)
-    precision = root[:, :, None] * inverse * root[:, None, :]
-    return Propagated(evidence, force, precision, np.stack([tau, nu]))
+    return Propagated(evidence, force, inverse_root * root[:, None, :], np.stack([tau, nu]))
+
+
+def _times(matrices: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((matrices @ vectors[:, :, None])[:, :, 0])
 
 
 TOLERANCE = 1e-2

@@ -89,6 +89,7 @@ class ProcessState:
     Attributes:
         x0: the start.
         known: the candidates that answers speak of.
+        squares: their |x|², in units of sigma0².
         gaps: half their mean squared distances, |x_i − x_j|²/2d, in units of sigma0².
         said: the comparisons.
         raters: the names of those who made them.
@@ -105,6 +106,7 @@ class ProcessState:
 
     x0: Vector
     known: tuple[Vector, ...] = ()
+    squares: Vector = field(default_factory=lambda: np.zeros(0))
     gaps: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
     said: Comparisons = field(default_factory=Comparisons.none)
     raters: tuple[str, ...] = ()
@@ -135,7 +137,7 @@ class RankProcess:
     """
 
     name: ClassVar[str] = "rank-process"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     m: int = 6
     k: int | None = None
@@ -218,15 +220,13 @@ class RankProcess:
         }
 
     def _hear(self, state: ProcessState, slate: Slate, answer: Answer) -> ProcessState:
-        known, gaps, places = self._meet(state, slate)
+        met, places = self._meet(state, slate)
         said, raters = state.said.hear(answer, places, state.raters)
         if slate.question == "start" and said.tied.all():
             return state  # others, please
         factors = (*state.traits.factors, *(1.0,) * (len(raters) - len(state.traits.factors)))
         state = replace(
-            state,
-            known=known,
-            gaps=gaps,
+            met,
             said=said,
             raters=raters,
             answers=state.answers + 1,
@@ -267,36 +267,42 @@ class RankProcess:
             told += weight * x2 / (x2 + blur + 0.5 * x2 * x2)
         return float(s[np.argmax(told)])
 
-    def _meet(
-        self, state: ProcessState, slate: Slate
-    ) -> tuple[tuple[Vector, ...], NDArray[np.float64], list[int]]:
-        """All candidates known after this slate, their gaps, and which of them the slate shows."""
-        known, places = list(state.known), []
-        n = len(known)
-        gaps = np.zeros((n + len(slate), n + len(slate)))
+    def _meet(self, state: ProcessState, slate: Slate) -> tuple[ProcessState, list[int]]:
+        """The state that knows the slate's candidates too, and where among the known they are."""
+        n, shown = len(state.known), np.asarray(slate)
+        squares = np.concatenate([state.squares, [self._square(x) for x in shown]])
+        known = [*state.known, *shown]
+        near = self._gaps(known, squares, shown)
+        is_new = ~np.tril(near[:, n:] == 0.0, -1).any(axis=1) & near[:, :n].all(axis=1)
+        kept = np.concatenate([np.arange(n), n + np.flatnonzero(is_new)])
+        gaps = np.zeros((len(known), len(known)))
         gaps[:n, :n] = state.gaps
-        for x in slate:
-            near = self._gaps(known, x)
-            same = np.flatnonzero(near == 0.0)
-            places.append(int(same[0]) if same.size else n)
-            if not same.size:
-                x.setflags(write=False)
-                known.append(x)
-                gaps[n, :n] = gaps[:n, n] = near
-                n += 1
-        return tuple(known), gaps[:n, :n], places
+        gaps[n:] = near
+        gaps[:, n:] = near.T
+        met = replace(
+            state,
+            known=(*state.known, *(_frozen(shown[i]) for i in np.flatnonzero(is_new))),
+            squares=squares[kept],
+            gaps=gaps[np.ix_(kept, kept)],
+        )
+        return met, [int(row.argmin()) for row in near[:, kept]]
 
-    def _gaps(self, known: Sequence[Vector], x: Vector) -> Vector:
-        """|x − y|²/2d to every known y; exactly 0 only for x itself."""
+    def _square(self, x: Vector) -> float:
+        """|x|² in units of sigma0²."""
         x = x / self.sigma0
-        gaps = np.array([y @ x for y in known]) * (-2.0 / self.sigma0)
-        gaps += x @ x + np.array([y @ y for y in known]) / self.sigma0**2
-        for i in np.flatnonzero(
-            gaps < 1e-6 * (x @ x)
-        ).tolist():  # here the sum has lost its digits
-            step = known[i] / self.sigma0 - x
-            gaps[i] = step @ step
-        gaps /= 2.0 * x.size
+        return float(x @ x)
+
+    def _gaps(
+        self, known: Sequence[Vector], squares: Vector, points: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """|x − y|²/2d from every point x to every known y; exactly 0 only for x itself."""
+        scaled = points / self.sigma0**2
+        gaps = np.array([scaled @ y for y in known]).T * -2.0
+        own = np.array([self._square(x) for x in points])[:, None]
+        gaps += own + squares
+        for i, j in np.argwhere(gaps < 1e-6 * own).tolist():  # here the sum has lost its digits
+            gaps[i, j] = self._square(known[j] - points[i])
+        gaps /= 2.0 * points.shape[1]
         return gaps
 
     def _think(self, state: ProcessState) -> ProcessState:
@@ -321,21 +327,14 @@ class RankProcess:
     def _peak(self, state: ProcessState, belief: Belief, best: int) -> Peak | None:
         """Where the mean utility is highest along its gradient at the best candidate."""
         x, near = state.known[best], state.gaps[best]
-        pulls = belief.weights * belief.kernel(near)
-        uphill = np.zeros(x.size)
-        for pull, y in zip(pulls, state.known, strict=True):
-            uphill += pull * y
-        uphill -= pulls.sum() * x
-        on_shell = self.space == "gaussian"
-        if on_shell:
-            uphill -= (uphill @ x) / (x @ x) * x
-        slope = float(np.linalg.norm(uphill))
+        uphill, along = self._uphill(state, belief, best)
+        slope = float(np.linalg.norm(uphill)) / (math.sqrt(x.size) * self.sigma0)
         if slope == 0.0 or not math.isfinite(slope):
             return None
-        uphill *= math.sqrt(x.size) * self.sigma0 / slope
-        along = np.array([y @ uphill for y in state.known]) - x @ uphill
-        along /= x.size * self.sigma0**2
+        uphill /= slope
+        along /= slope
         steps = np.linspace(0.02, WIDEST, 40)[:, None]
+        on_shell = self.space == "gaussian"
         if on_shell:
             gaps = 1.0 - np.cos(steps) * (1.0 - near) - np.sin(steps) * along
         else:
@@ -344,9 +343,35 @@ class RankProcess:
         step = float(steps[np.argmax(belief.mean(gaps)), 0])
         peak = math.cos(step) * x + math.sin(step) * uphill if on_shell else x + step * uphill
         peak = self._space(x.size).place(peak)
-        gap = self._gaps(state.known, peak)
+        gap = self._gaps(state.known, state.squares, peak[None])[0]
         lead, doubt = belief.difference(gap, near, float(gap[best]))
         return Peak(peak, lead, doubt) if lead > 0 and gap.all() else None
+
+    def _uphill(self, state: ProcessState, belief: Belief, best: int) -> tuple[Vector, Vector]:
+        """The direction g of the gradient at x, and (y − x)·g/d sigma0² for every known y.
+
+        The latter follows from the gaps: (y − x)·(z − x)/d is gap(x, y) + gap(x, z) − gap(y, z).
+        """
+        x, near = state.known[best], state.gaps[best]
+        pulls = belief.weights * belief.kernel(near)
+        uphill, pulled = np.zeros(x.size), np.empty(x.size)
+        for pull, y in zip(pulls, state.known, strict=True):
+            uphill += np.multiply(pull, y, out=pulled)
+        uphill -= pulls.sum() * x
+        along = pulls.sum() * near + pulls @ near - state.gaps @ pulls
+        if self.space == "gaussian":  # what leads off the shell is no way up
+            outward = (state.squares - state.squares[best]) / (2.0 * x.size) - near
+            share = (pulls @ outward) * x.size / state.squares[best]
+            uphill -= share * x
+            along -= share * outward
+        return uphill, along
+
+
+def _frozen(x: Vector) -> Vector:
+    """A copy that nobody changes, and that keeps no other candidate in memory."""
+    x = x.copy()
+    x.setflags(write=False)
+    return x
 
 
 LENGTH_WIDTH = {"gaussian": 0.75, "euclidean": 2.0}
@@ -377,6 +402,7 @@ def _forget(state: ProcessState) -> ProcessState:
     return replace(
         state,
         known=tuple(state.known[i] for i in rows),
+        squares=state.squares[rows],
         gaps=state.gaps[np.ix_(rows, rows)],
         said=said.renumber(rows),
         best=int(np.searchsorted(rows, state.best)),
