@@ -14,7 +14,7 @@ import pytest
 def test_minimise_print_save_and_plot(zorank, tmp_path):
     code, out, _ = zorank(
         *("minimize", "zorank.problems:sphere", "--dim", 5, "--points", 600),
-        *("--out", "result.json", "--plot", "progress.png", "--option", "mu=0.01"),
+        *("--out", "result.json", "--plot", "progress.png", "--option", "sigma0=0.5"),
     )
     assert code == 0
     assert "stopped at the limit of 600 points" in out
@@ -55,12 +55,12 @@ def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     code, out, _ = zorank("runs", "list")
     assert code == 0
     assert "ball" in out
-    assert "zo-ranksgd" in out
+    assert "auto" in out
     code, out, _ = zorank("runs", "show", "ball")
     assert code == 0
-    assert "120" in out
+    assert "114" in out  # the fifteenth slate would pass 120
     code, out, _ = zorank("runs", "export", "ball")
-    assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 16
+    assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 14
     code, _, err = zorank(*start, "--seed", 3)
     assert code == 2
     assert "another configuration" in err

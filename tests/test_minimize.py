@@ -18,16 +18,16 @@ def x0():
 
 def test_it_minimises(x0):
     result = minimize(sphere, x0, points=1500)
-    assert result.fun == sphere(result.x) < 1e-4
+    assert result.fun == sphere(result.x) < 1e-20
     assert result.success
-    assert result.points == 1500
-    assert result.rounds == len(result.history) == 200
+    assert 1485 < result.points <= 1500
+    assert result.rounds == len(result.history) == 147
     assert "1500" in result.message
 
 
 def test_the_history_has_one_row_a_round_that_one_can_plot(x0):
     history = minimize(sphere, x0, points=300).history
-    assert [row["points"] for row in history[:3]] == [10, 15, 25]
+    assert [row["points"] for row in history[:3]] == [10, 20, 30]
     best = [row["best"] for row in history]
     assert best == sorted(best, reverse=True)
     assert all(row["value"] >= row["best"] for row in history)
@@ -68,7 +68,7 @@ def test_a_callback_may_stop_it(x0, stop):
         return stop(result) if result.rounds == 3 else None
 
     result = minimize(sphere, x0, points=300, callback=callback)
-    assert seen == [10, 15, 25]
+    assert seen == [10, 20, 30]
     assert not result.success
     assert "callback" in result.message
     assert result.fun == sphere(result.x)
@@ -139,7 +139,7 @@ def test_it_goes_on_with_a_run_that_a_person_began(x0):
     run = Run("zo-ranksgd", x0, store=store, name="a")
     run.ask()
     run.tell([3])
-    result = minimize(sphere, x0, points=60, store=store, name="a")
+    result = minimize(sphere, x0, points=60, method="zo-ranksgd", store=store, name="a")
     assert result.history[0]["best"] is None
     assert result.history[-1]["best"] > 0
 
@@ -164,7 +164,7 @@ def test_too_few_points_for_one_slate(x0):
         ({"points": 0}, "points must be a whole number from 1"),
         ({"points": 1.5}, "points must be"),
         ({"method": "zo-rank"}, "did you mean zo-ranksgd"),
-        ({"options": {"mo": 1}}, "there is no setting of zo-ranksgd named 'mo'"),
+        ({"options": {"mo": 1}}, "there is no setting of auto named 'mo'"),
         ({"m": 3, "k": 4}, "k must be a whole number from 1 to 3"),
         ({"bounds": [(1, 0)] * 10}, "below its upper bound"),
         ({"bounds": [(0, 1)] * 3}, "for 3 coordinates, but candidates have 10"),
@@ -172,7 +172,7 @@ def test_too_few_points_for_one_slate(x0):
         ({"bounds": []}, "pair for each coordinate"),
         ({"bounds": [(0, 10**400)] * 10}, "pair for each coordinate"),
         ({"options": [1]}, "settings by name"),
-        ({"options": {"step": 10**400}}, "step must be"),
+        ({"options": {"sigma0": 10**400}}, "sigma0 must be"),
         ({"f": lambda x: np.nan}, "found nan for candidate 0"),
         ({"x0": [np.nan]}, "x0 must be finite"),
     ],
@@ -188,7 +188,7 @@ def test_bad_input_is_refused_in_one_sentence(x0, arguments, words):
 def test_a_progress_bar_is_drawn_when_wanted(x0, capsys):
     minimize(sphere, x0, points=100, progress=True)
     captured = capsys.readouterr()
-    assert "100/100 points" in captured.err
+    assert "90/100 points" in captured.err
     assert captured.out == ""
 
 

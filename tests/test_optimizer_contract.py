@@ -16,6 +16,9 @@ from zorank.types import Values
 
 # (name, settings that make it move on a small problem)
 CASES = [
+    ("auto", {}),
+    ("auto", {"m": 2, "bounds": (-2.0, 2.0)}),
+    ("auto", {"m": 12, "k": 3, "sigma0": 0.5, "space": "gaussian"}),
     ("zo-ranksgd", {"m": 6, "step": 1.0, "mu": 0.1}),
     ("zo-ranksgd", {"m": 6, "step": 0.1, "mu": 0.1, "line_search": 0, "step_decay": 0.99}),
     ("zo-ranksgd", {"m": 6, "k": 2, "step": 1.0, "mu": 0.1, "bounds": (-2.0, 2.0)}),

@@ -73,6 +73,20 @@ class Box:
         return x
 
 
+@dataclass(frozen=True, eq=False)
+class Mirror(Box):
+    """The same box, for searches that may leave it: what is outside is its mirror image inside.
+
+    Clipping would show a search that leans on a bound the same candidate again and again.
+    """
+
+    def place(self, x: Vector) -> Vector:
+        """Mirror x at the bounds it is beyond; what is too far even for that is clipped."""
+        for bound, beyond in ((self.lower, x < self.lower), (self.upper, x > self.upper)):
+            x[beyond] = bound[beyond] + (bound[beyond] - x[beyond])
+        return super().place(x)
+
+
 class Design(Protocol):
     """How the candidates of a slate are made: a length, and a fresh vector for each row."""
 

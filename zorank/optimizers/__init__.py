@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
+from zorank.optimizers.auto import Auto
 from zorank.optimizers.cma_es import CMAES
 from zorank.optimizers.gld_fast import GLDFast
 from zorank.optimizers.pick_start import PickStart
@@ -18,6 +19,7 @@ from zorank.protocols import AnyOptimizer
 REGISTRY: dict[str, type[AnyOptimizer]] = {
     cls.name: cls
     for cls in (
+        Auto,
         ZORankSGD,
         ZORankSGDMemory,
         RankProcess,
@@ -30,19 +32,14 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
 }
 """Every optimizer by its name."""
 
-DEFAULT = "zo-ranksgd"
-"""What "auto" stands for until an optimizer of that name leads the field."""
-
 
 def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
     """The optimizer of this name with these settings; unknown names get the closest known ones."""
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options are settings by name, found {options!r:.60}")
     options = dict(options or {})
-    if name == "auto" and "auto" not in REGISTRY:
-        name = DEFAULT
     if name not in REGISTRY:
-        raise unknown_name("optimizer", name, [*REGISTRY, "auto"])
+        raise unknown_name("optimizer", name, REGISTRY)
     cls: Any = REGISTRY[name]
     settings = [field.name for field in dataclasses.fields(cls)]
     for option in options:
@@ -64,10 +61,10 @@ def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
 
 __all__ = [
     "CMAES",
-    "DEFAULT",
     "REGISTRY",
     "SCOBO",
     "ZOSGD",
+    "Auto",
     "GLDFast",
     "PickStart",
     "RankProcess",

@@ -29,6 +29,8 @@ STYLES: dict[str, dict[str, Any]] = {
     "CMA-ES": {"color": "#7b4ea3", "lw": 1.5},
     DIAGONAL: {"color": "#7b4ea3", "lw": 1.5, "ls": (0, (4, 2))},
 }
+LOWEST = 1e-12
+"""Below this a curve leaves the panel: what a method does there is a matter of rounding."""
 AXES = {"points": "points looked at", "calls": "oracle calls"}
 
 
@@ -54,6 +56,7 @@ def draw_curves(
         )
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], LOWEST))
     axes.set_xlabel(AXES[by])
     axes.grid(alpha=0.2, lw=0.6)
 

@@ -238,7 +238,7 @@ def _draw_grid(axes: Any, found: Tuned) -> None:
         told = {} if mu is None else {"mu": mu}
         here = [scores[grid.fixed.with_options(**{name: value}, **told)] for value in values]
         shade = 1.0 - 0.8 * n / max(len(mus) - 1, 1)
-        label = None if mu is None else f"μ = {mu:g}"
+        label = f"μ = {mu:g}" if mu in (mus[0], mus[-1]) and mu is not None else None
         axes.plot(values, here, "o-", ms=2.5, lw=1.2, color=colour, alpha=shade, label=label)
     axes.plot(winner.option(name), scores[winner], "o", ms=8, mfc="none", mec="#111111", mew=1.1)
     symbols = {"step": "η", "radius": "R", "sigma0": "σ₀"}

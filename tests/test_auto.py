@@ -1,0 +1,182 @@
+"""auto: what its parts promise, and what the whole reaches."""
+
+import math
+
+import numpy as np
+import pytest
+
+import zorank
+from zorank import InvalidInput, Ranking, Run, optimizers, rng
+from zorank.optimizers.auto import CHECK_EVERY, WIDEST, Auto, shared
+from zorank.optimizers.shape import Diagonal, Full, frame, rates, round_shape
+from zorank.oracles import GaussianNoise
+from zorank.problems import RotatedEllipsoid, ellipsoid, rosenbrock, sphere
+from zorank.slates import Points, Slate
+
+
+def drive(run, f, rounds):
+    for _ in range(rounds):
+        slate = run.ask()
+        run.tell(slate.answer_from(np.array([f(x) for x in slate])))
+    return run
+
+
+# frames
+
+
+@pytest.mark.parametrize(("m", "d"), [(3, 50), (7, 7), (9, 12), (10, 4), (6, 2), (5, 1)])
+def test_directions_have_one_length_and_are_orthogonal_as_far_as_that_goes(m, d):
+    z = frame(m, d, rng.for_round(0, 0))
+    assert z.shape == (m, d)
+    assert np.linalg.norm(z, axis=1) == pytest.approx(np.full(m, math.sqrt(d)))
+    n = min(m, d)
+    np.testing.assert_allclose(z[:n] @ z[:n].T, d * np.eye(n), atol=1e-9)
+    if m > d:
+        np.testing.assert_array_equal(z[d : 2 * d], -z[: min(d, m - d)])
+    assert not np.array_equal(z, frame(m, d, rng.for_round(0, 1)))
+
+
+def test_directions_are_uniform():
+    z = np.concatenate([frame(3, 8, rng.for_round(1, n)) for n in range(4000)])
+    np.testing.assert_allclose(z.T @ z / len(z), np.eye(8), atol=0.04)
+    assert np.abs(z.mean(axis=0)).max() < 0.04
+
+
+# weights
+
+
+def test_weights_sum_to_nothing_and_the_worst_count_as_the_best_do():
+    known = rates(20, 12)
+    assert known.mean.sum() == pytest.approx(0)
+    assert np.linalg.norm(known.mean) == pytest.approx(1)
+    assert (np.diff(known.mean) < 0).all()
+    assert known.shape[known.shape > 0].sum() == pytest.approx(1)
+
+
+def test_equals_share_their_weights():
+    weights = np.array([4.0, 2.0, 1.0, -7.0])
+    assert shared(weights, np.array([3.0, 1.0, 2.0, 4.0])).tolist() == [1, 4, 2, -7]
+    assert shared(weights, np.array([-3.0, 1.0, 1.0, 1.0])).tolist() == pytest.approx(
+        [4, -4 / 3, -4 / 3, -4 / 3]
+    )
+    assert shared(weights, np.zeros(4)).tolist() == [0, 0, 0, 0]
+
+
+# shapes
+
+
+@pytest.mark.parametrize(("m", "d"), [(5, 9), (9, 4)])
+def test_the_full_shape_learns_by_the_exact_exponential(m, d):
+    from scipy.linalg import expm
+
+    draws = np.random.default_rng(0)
+    before = Full(expm(0.3 * draws.standard_normal((d, d))))
+    z, path = frame(m, d, rng.for_round(0, 0)), draws.standard_normal(d)
+    v, known = shared(rates(d, m).shape, draws.random(m)), rates(d, m)
+    after = before.learn(z, before.stretch(z), v, path, known).matrix
+    expected = before.matrix @ expm(0.5 * known.frames * (z.T * v) @ z)
+    expected = expected @ expm(0.5 * known.path * np.outer(path, path))
+    log_det = np.linalg.slogdet
+    expected *= math.exp((log_det(before.matrix)[1] - log_det(expected)[1]) / d)
+    np.testing.assert_allclose(after, expected, atol=1e-12)
+    assert log_det(after)[1] == pytest.approx(log_det(before.matrix)[1])
+
+
+def test_the_diagonal_shape_stretches_what_was_good():
+    d = 600
+    shape = round_shape(d)
+    assert isinstance(shape, Diagonal)
+    z = np.ones((2, d))
+    z[0, :10] = 5.0
+    learned = shape.learn(z, z, np.array([1.0, -1.0]), np.zeros(d), rates(d, 2))
+    assert (learned.scales[:10] > learned.scales[10:].max()).all()
+
+
+def test_it_learns_the_shape_of_an_ellipsoid():
+    run = drive(Run(Auto(sigma0=0.5), np.ones(6), seed=0), ellipsoid, 400)
+    axes = np.linalg.svd(run.state.shape.matrix)[1]
+    assert axes[0] / axes[-1] > 100  # of 1000, the root of the condition number
+
+
+# judges
+
+
+def test_a_noisy_judge_widens_the_cloud_and_a_sure_one_narrows_it():
+    noisy, sure = Run(Auto(), np.ones(20), seed=1), Run(Auto(), np.ones(20), seed=1)
+    judge = GaussianNoise(sphere, 50.0, seed=3)
+    for _ in range(80):
+        noisy.tell(judge.answer(noisy.ask()))
+    drive(sure, sphere, 80)
+    assert noisy.history[-1]["width"] > 1.5 * sure.history[-1]["width"]
+    assert sure.history[-1]["width"] == pytest.approx(1.8)
+
+
+def test_every_tenth_slate_shows_two_old_candidates():
+    run = Run(Auto(m=6), np.ones(9), seed=0)
+    sizes = []
+    for _ in range(2 * CHECK_EVERY):
+        sizes.append(len(run.ask()))
+        drive(run, sphere, 1)
+    assert sizes == [*[6] * 9, 8, *[6] * 9, 8]
+
+
+def test_no_difference_widens_and_then_goes_further():
+    run = Run(Auto(m=4), np.ones(3), seed=0)
+    radii = []
+    for _ in range(12):
+        run.ask()
+        run.tell(Ranking.no_difference())
+        radii.append(run.history[-1]["radius"])
+    assert (np.diff(radii) > 0).all()
+    assert run.history[-1]["width"] <= WIDEST
+
+
+def test_a_judge_who_names_only_the_old_ones_moves_nothing():
+    run = drive(Run(Auto(m=4), np.ones(5), seed=0), sphere, CHECK_EVERY - 1)
+    slate = run.ask()
+    before = run.best()
+    run.tell([[4, 5]])
+    assert len(slate) == 6
+    np.testing.assert_array_equal(run.best(), before)
+
+
+def test_it_is_told_of_its_own_slates():
+    auto = Auto()
+    state = auto.init(np.ones(3))
+    with pytest.raises(InvalidInput, match="its own slates"):
+        auto.tell(state, Slate(Points(np.ones((2, 3)))), Ranking.of([0, 1]))
+
+
+# what it reaches
+
+
+@pytest.mark.parametrize("sigma0", [0.1, 1.0, 10.0])
+def test_the_sphere_whatever_the_scale(sigma0):
+    res = zorank.minimize(sphere, np.ones(50), points=50 * 32, options={"sigma0": sigma0})
+    assert res.fun < 1e-6 * 50
+
+
+def test_rotated_and_ill_conditioned():
+    res = zorank.minimize(RotatedEllipsoid(10, 1), np.ones(10), points=2500)
+    assert res.fun < 1e-6
+
+
+def test_rosenbrock():
+    res = zorank.minimize(rosenbrock, np.zeros(10), points=5000, options={"sigma0": 0.5})
+    assert res.fun < 1e-6
+
+
+def test_top_three_of_six_is_enough():
+    res = zorank.minimize(sphere, np.ones(30), points=3000, m=6, k=3)
+    assert res.fun < 1e-6
+
+
+def test_it_is_the_default():
+    assert optimizers.make("auto") == Auto()
+    assert zorank.minimize(sphere, [1.0, 2.0], points=30).run.record.optimizer == "auto"
+
+
+def test_a_million_dimensions():
+    run = Run(Auto(m=4), np.ones(1_000_000), seed=0)
+    drive(run, sphere, 2)
+    assert np.isfinite(run.best()).all()

@@ -1,0 +1,274 @@
+"""auto: the default. It needs a start and a rough scale, and nothing else.
+
+An evolution strategy from ranks alone, built on one idea: the directions of a round all have the
+same length and are orthogonal (a tight frame where there are more of them than dimensions).
+
+- What is left in the ranks is direction, not length, so that candidates can be drawn wider (by ρ)
+  than the step that follows from them, which makes each round tell more.
+- The step is Σ w_i z_i with *signed* weights: the worst say as much as the best. Its length is
+  always η√d, so the path of steps measures only whether they agree; they do: longer steps.
+- The shape of the cloud is learned exactly, with good and bad directions (`shape`).
+
+Every tenth round the slate also shows two candidates of ten rounds ago. If the judge changes
+their order, it is noisy, and ρ grows: wider clouds are told apart more surely. If they still beat
+half of the new ones, nothing was won since, and the step shrinks: signed weights can be led astray
+where one side of a slope is much steeper than the other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from zorank.errors import InvalidInput
+from zorank.estimators import rank_weights
+from zorank.optimizers.settings import (
+    Bounds,
+    SpaceName,
+    check_count,
+    check_number,
+    check_space,
+    make_space,
+)
+from zorank.optimizers.shape import Rates, Shape, frame, rates, round_shape
+from zorank.slates import Box, Mirror, Shell, Slate, Space
+from zorank.types import Answer, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WIDTH, WIDTH_OF_MANY = 1.8, 1.5
+"""ρ: how much wider than the step candidates are drawn, if the judge is not noisy. The second is
+for more candidates than dimensions, which say more about the step already."""
+WIDEST = 30.0
+PATH_RATE = 0.3
+DAMPING = 0.5
+MOST_GROWTH = 0.15
+"""The logarithm of the most by which a step grows in a round."""
+CHECK_EVERY = 10
+WIDEN, NARROW = 1.5, 0.85
+LOST_GROUND = 0.45
+"""Below this share of new candidates that beat the old ones, nothing was won."""
+SHRINK = 0.7
+WIDEST_ON_SHELL = 1.5
+SMALLEST_STEP = 1e-150
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """x + r·M z_i for the directions of a round, then old candidates to compare them with."""
+
+    centre: Vector
+    radius: float
+    z: NDArray[np.float64]
+    y: NDArray[np.float64]
+    old: tuple[Vector, ...]
+    space: Space
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return self.centre.size
+
+    def __len__(self) -> int:
+        return len(self.z) + len(self.old)
+
+    def row(self, i: int) -> Vector:
+        """A new candidate, or one of the old."""
+        if i >= len(self.z):
+            return self.old[i - len(self.z)].copy()
+        x = np.multiply(self.y[i], self.radius)
+        x += self.centre
+        return self.space.place(x)
+
+
+@dataclass(frozen=True, eq=False)
+class AutoState:
+    """Where the search is.
+
+    Attributes:
+        x: the centre, held to be best; with bounds, perhaps its mirror image.
+        step: η, the length of a step per √d.
+        width: ρ, how much wider than that candidates are drawn.
+        shape: of the cloud.
+        path: of recent steps, which the step size is adapted by.
+        long_path: of steps over a longer time, which the shape is adapted by.
+        rounds: answered so far.
+        old: a good and a bad candidate of some rounds ago.
+    """
+
+    x: Vector
+    step: float
+    width: float
+    shape: Shape
+    path: Vector
+    long_path: Vector
+    rounds: int = 0
+    old: tuple[Vector, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Auto:
+    """The default: parameter-free search from ranks.
+
+    Attributes:
+        m: candidates of a slate; None takes 4 + 3 ln d. Every tenth slate has two more.
+        k: how many of them are to be ranked; None leaves it to the judge.
+        sigma0: the rough scale: how far from x0, per coordinate, something better may be.
+        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
+        bounds: (lower, upper), numbers or one per coordinate; candidates are mirrored at them.
+    """
+
+    name: ClassVar[str] = "auto"
+    revision: ClassVar[int] = 1
+
+    m: int | None = None
+    k: int | None = None
+    sigma0: float = 1.0
+    space: SpaceName = "euclidean"
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        if self.m is not None:
+            check_count(self, "m", 2)
+        if self.k is not None:
+            check_count(self, "k", 1, self.m)
+        check_number(self, "sigma0", above=0)
+        object.__setattr__(self, "bounds", check_space(self.space, self.bounds))
+
+    def init(self, x0: Vector) -> AutoState:
+        """A round cloud around x0."""
+        d = x0.size
+        x = self._space(d).place(x0.copy())
+        width = _least_width(self._size(d), d)
+        return AutoState(x, self.sigma0 / width, width, round_shape(d), np.zeros(d), np.zeros(d))
+
+    def ask(self, state: AutoState, rng: np.random.Generator) -> Slate:
+        """A frame of directions, and at times two old candidates."""
+        d = state.x.size
+        space = self._space(d)
+        z = frame(self._size(d), d, rng)
+        y = state.shape.stretch(z)
+        check = state.rounds % CHECK_EVERY == CHECK_EVERY - 1
+        radius = _within(space, state.step * state.width)
+        return Slate(Frame(state.x, radius, z, y, state.old if check else (), space), k=self.k)
+
+    def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
+        """Step, adapt the step size, learn the shape."""
+        design = slate.design
+        if not isinstance(design, Frame):
+            raise InvalidInput(f"auto is told of its own slates, found {design!r:.60}")
+        scores = rank_weights(answer, len(slate))
+        state = replace(state, rounds=state.rounds + 1)
+        if not scores.any():
+            return _see_more(state)
+        m = len(design.z)
+        state = _keep_old(_check(state, scores, m), slate, scores[:m])
+        known = rates(state.x.size, m)
+        if np.ptp(scores[:m]) == 0:  # the new ones were not told apart
+            return state
+        w = shared(known.mean, scores[:m])
+        moved = self._step(state, design, w / np.linalg.norm(w), known)
+        v = shared(known.shape, scores[:m])
+        shape = state.shape.learn(design.z, design.y, v, moved.long_path, known)
+        return replace(moved, shape=shape)
+
+    def best(self, state: AutoState) -> Vector:
+        """The centre."""
+        return self._space(state.x.size).place(state.x.copy())
+
+    def report(self, state: AutoState) -> dict[str, float]:
+        """How far candidates are drawn, and by how much wider than the step."""
+        return {"radius": state.step * state.width, "width": state.width}
+
+    def _space(self, d: int) -> Space:
+        space = make_space(self.space, self.bounds, d)
+        return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
+
+    def _size(self, d: int) -> int:
+        return self.m if self.m is not None else 4 + int(3 * math.log(d))
+
+    def _step(self, state: AutoState, design: Frame, w: Vector, known: Rates) -> AutoState:
+        d = state.x.size
+        direction = w @ design.z
+        length = math.sqrt(d) / max(float(np.linalg.norm(direction)), SMALLEST_STEP)
+        direction *= length  # as it is anyway while the directions are orthogonal
+        x = w @ design.y
+        x *= length * design.radius / state.width
+        x += state.x
+        path = (1 - PATH_RATE) * state.path
+        path += math.sqrt(PATH_RATE * (2 - PATH_RATE)) * direction
+        agreement = float(np.linalg.norm(path)) / math.sqrt(d)
+        damping = DAMPING * state.width / _least_width(len(w), d)
+        growth = PATH_RATE / damping * (agreement - 1)
+        long_path = (1 - known.memory) * state.long_path
+        if agreement**2 < 2 + 4 / (d + 1):  # in a hurry, shape can wait
+            long_path += math.sqrt(known.memory * (2 - known.memory)) * direction
+        return replace(
+            state,
+            x=design.space.place(x) if isinstance(design.space, Shell) else x,
+            step=max(state.step * math.exp(min(growth, MOST_GROWTH)), SMALLEST_STEP),
+            path=path,
+            long_path=long_path,
+        )
+
+
+def shared(weights: Vector, scores: Vector) -> Vector:
+    """The weights by rank, given to candidates by their scores, lowest first; equals share."""
+    order = np.argsort(scores, kind="stable")
+    _, first, counts = np.unique(scores[order], return_index=True, return_counts=True)
+    levelled = np.repeat(np.add.reduceat(weights, first) / counts, counts)
+    result = np.empty_like(levelled)
+    result[order] = levelled
+    return result
+
+
+def _least_width(m: int, d: int) -> float:
+    return WIDTH if m <= d else WIDTH_OF_MANY
+
+
+def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
+    """What old candidates on the slate tell: is the judge noisy, was anything won?"""
+    if len(scores) == m:
+        return state
+    good, bad = scores[m:]
+    if good != bad:
+        width = state.width * (WIDEN if good > bad else NARROW)
+        least = _least_width(m, state.x.size)
+        state = replace(state, width=min(max(width, least), WIDEST))
+    old = 0.5 * (good + bad)
+    beaten = np.mean(scores[:m] < old) + 0.5 * np.mean(scores[:m] == old)
+    if beaten < LOST_GROUND:
+        state = replace(state, step=state.step * SHRINK, path=np.zeros_like(state.path))
+    return replace(state, old=())
+
+
+def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:
+    """Keep a good and a bad candidate to show again later."""
+    if state.old:
+        return state
+    order = np.argsort(scores, kind="stable")
+    m = len(order)
+    good, bad = (order[2], order[-3]) if m > 4 else (order[0], order[-1])
+    if scores[good] == scores[bad]:
+        good, bad = order[0], order[-1]
+    return replace(state, old=(slate[int(good)], slate[int(bad)]))
+
+
+def _see_more(state: AutoState) -> AutoState:
+    """The judge sees no difference: draw wider, and when that is wide enough, step further."""
+    if state.width * WIDEN <= WIDEST:
+        return replace(state, width=state.width * WIDEN)
+    return replace(state, step=state.step * WIDEN)
+
+
+def _within(space: Space, radius: float) -> float:
+    """A radius that makes sense in this space."""
+    if isinstance(space, Shell):
+        return min(radius, WIDEST_ON_SHELL)
+    if isinstance(space, Box):
+        return min(radius, float(np.max(space.upper - space.lower)))
+    return radius
