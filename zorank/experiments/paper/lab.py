@@ -94,6 +94,7 @@ class Report:
         claims: what the paper says, and what was measured.
         draw: draws it on an empty Matplotlib figure.
         conditions: what else one has to know to repeat it.
+        told: the lines that the summary tells of; None for all.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Report:
     claims: Sequence[Claim]
     draw: Callable[[Any], None]
     conditions: Mapping[str, Any] = field(default_factory=dict)
+    told: Sequence[Line] | None = None
 
     def save(self, lab: Lab) -> list[Path]:
         """Write NAME.csv, NAME.json, NAME.png and NAME.svg."""
@@ -132,7 +134,10 @@ class Report:
             "x0": "N(0, I)",
             **self.conditions,
             "claims": [asdict(claim) for claim in self.claims],
-            "lines": [self._line(line, curves) for line, curves in self.curves.items()],
+            "lines": [
+                self._line(line, self.curves[line])
+                for line in (self.curves if self.told is None else self.told)
+            ],
         }
 
     def _line(self, line: Line, curves: Curves) -> dict[str, Any]:

@@ -212,6 +212,7 @@ def reproduce(lab: Lab) -> Report:
         [claim],
         lambda figure: _draw(figure, tuned),
         {"score": "mean log10 f over the last decade of points", "winners": winners},
+        told=[line for t in tuned for line in t.curves if line.setting == t.winner],
     )
 
 
