@@ -15,9 +15,11 @@ from rich import box
 from rich.table import Table
 
 from zorank.cli.common import log, out, write_text
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, unknown_name
 
-app = typer.Typer(help="Measure zorank with simulated people.", no_args_is_help=True)
+app = typer.Typer(
+    help="Measure zorank: with simulated people, among its peers.", no_args_is_help=True
+)
 
 
 class Part(StrEnum):
@@ -30,7 +32,7 @@ class Part(StrEnum):
 
 @app.callback()
 def _bench() -> None:
-    """Measure zorank with simulated people."""
+    """Measure zorank: with simulated people, among its peers."""
 
 
 @app.command()
@@ -128,6 +130,80 @@ def judges(
     _report(found)
     written = [folder / "judges.csv", folder / "judges.json", *pictures]
     out.print(f"files: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def field(
+    dim: Annotated[
+        list[int] | None, typer.Option(min=2, help="A dimension; else 10 and 40.")
+    ] = None,
+    peer: Annotated[
+        list[str] | None, typer.Option(help="Who takes part; else all that are known.")
+    ] = None,
+    instances: Annotated[
+        str, typer.Option(help="Instances of every function, FIRST-LAST.")
+    ] = "61-65",
+    points: Annotated[int, typer.Option(min=2, help="Points to look at, per dimension.")] = 300,
+    folder: Annotated[
+        Path, typer.Option("--out", help="Where results go, and finished races are kept.")
+    ] = Path("bench-field"),
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes; else one for each core.")
+    ] = None,
+) -> None:
+    """Race auto against pycma and cmaes on the 24 functions of BBOB, ranks only.
+
+    Everyone starts at the same point with the same step size, at documented defaults. The area
+    says how early how many targets were hit; more is better. Writes field.json, field.png and
+    field.svg. Ctrl-C loses nothing: the same command goes on.
+
+    Example: zorank bench field --dim 10 --peer auto --peer pycma --instances 1-3
+    """
+    from zorank.experiments import field as races
+    from zorank.experiments.peers import PEERS
+
+    for name in peer or ():
+        if name not in PEERS:
+            raise unknown_name("peer", name, PEERS)
+    first, _, last = instances.partition("-")
+    if not (first.isdigit() and (last or first).isdigit() and int(first) <= int(last or first)):
+        raise InvalidInput(f"instances are FIRST-LAST, such as 61-65, found {instances!r}")
+    meeting = races.Meeting(
+        dims=tuple(dict.fromkeys(dim or (10, 40))),
+        instances=tuple(range(int(first), int(last or first) + 1)),
+        peers=tuple(dict.fromkeys(peer or PEERS)),
+        points_per_dim=points,
+    )
+    try:
+        rows = races.run(meeting, folder, workers=workers, console=log)
+    except KeyboardInterrupt:
+        log.print("stopped; finished races are kept, and the same command goes on from there")
+        raise typer.Exit(130) from None
+    found = races.standings(meeting, rows)
+    told = races.summary(meeting, found)
+    write_text(folder / "field.json", json.dumps(told, indent=1, ensure_ascii=False))
+    pictures = [folder / "field.png", folder / "field.svg"]
+    races.plot(meeting, found, pictures)
+    out.print(_field_table(told["standings"]))
+    written = [folder / "field.json", *pictures]
+    out.print(f"files: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
+
+
+def _field_table(standings: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table("BBOB, ranks only: area (more is better), share of targets hit")
+    groups = list(standings[0]["groups"])
+    for heading in ("d", "peer", "area", *groups, "hit", "µs/point"):
+        table.add_column(heading, justify="left" if heading == "peer" else "right")
+    for row in standings:
+        area = f"{row['area']:.1f}"
+        if row["standard_error"] is not None:
+            area += f" ±{row['standard_error']:.1f}"
+        table.add_row(
+            *(str(row["dim"]), row["peer"], area),
+            *(f"{row['groups'][group]:.1f}" for group in groups),
+            *(f"{row['hit']:.0f}%", f"{row['microseconds_per_point']:.0f}"),
+        )
+    return table
 
 
 def _report(found: Mapping[str, Any]) -> None:

@@ -219,10 +219,13 @@ class Auto:
 def shared(weights: Vector, scores: Vector) -> Vector:
     """The weights by rank, given to candidates by their scores, lowest first; equals share."""
     order = np.argsort(scores, kind="stable")
-    _, first, counts = np.unique(scores[order], return_index=True, return_counts=True)
-    levelled = np.repeat(np.add.reduceat(weights, first) / counts, counts)
-    result = np.empty_like(levelled)
-    result[order] = levelled
+    rises = scores[order[1:]] > scores[order[:-1]]
+    if not rises.all():
+        first = np.flatnonzero(np.append(True, rises))
+        counts = np.diff(np.append(first, len(order)))
+        weights = np.repeat(np.add.reduceat(weights, first) / counts, counts)
+    result = np.empty_like(weights)
+    result[order] = weights
     return result
 
 

@@ -1,0 +1,126 @@
+"""Optimizers of other libraries behind one small interface, told ranks only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from zorank import optimizers, rng
+from zorank.errors import MissingExtra
+from zorank.optimizers.cma_es import load_pycma
+from zorank.types import Vector
+
+
+class Contender(Protocol):
+    """Something that asks about candidates and is told their ranks."""
+
+    def ask(self) -> Vector:
+        """The next candidates, one a row."""
+        ...
+
+    def tell(self, values: Vector) -> None:
+        """Their values, of which only the order may be used."""
+        ...
+
+
+@dataclass
+class Ours:
+    """An optimizer of zorank."""
+
+    name: str
+    options: dict[str, Any]
+    x0: Vector
+    seed: int
+
+    def __post_init__(self) -> None:
+        self._optimizer = optimizers.make(self.name, self.options)
+        self._state = self._optimizer.init(self.x0)
+        self._rounds = 0
+
+    def ask(self) -> Vector:
+        """The next slate."""
+        self._slate = self._optimizer.ask(self._state, rng.for_round(self.seed, self._rounds))
+        return np.asarray(self._slate)
+
+    def tell(self, values: Vector) -> None:
+        """Its answer."""
+        answer = self._slate.answer_from(values)
+        self._state = self._optimizer.tell(self._state, self._slate, answer)
+        self._rounds += 1
+
+
+@dataclass
+class Pycma:
+    """pycma at its defaults, but for the options given."""
+
+    x0: Vector
+    sigma0: float
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        cma = load_pycma()
+        options = {"verbose": -9, "verb_log": 0, "seed": self.seed + 1, **self.options}
+        if options.pop("vkd", False):
+            options = cma.restricted_gaussian_sampler.GaussVkDSampler.extend_cma_options(options)
+        self._strategy = cma.CMAEvolutionStrategy(self.x0, self.sigma0, options)
+
+    def ask(self) -> Vector:
+        """A population."""
+        self._population = self._strategy.ask()
+        return np.array(self._population)
+
+    def tell(self, values: Vector) -> None:
+        """Its ranks."""
+        self._strategy.tell(self._population, ranks(values).tolist())
+
+
+@dataclass
+class Cmaes:
+    """The package cmaes: its CMA, or its SepCMA."""
+
+    kind: str
+    x0: Vector
+    sigma0: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        try:
+            import cmaes
+        except ModuleNotFoundError as error:
+            raise MissingExtra("the comparison with cmaes", "cmaes", "experiments") from error
+        make = getattr(cmaes, self.kind)
+        self._strategy = make(mean=self.x0.copy(), sigma=self.sigma0, seed=self.seed)
+
+    def ask(self) -> Vector:
+        """A population."""
+        size = self._strategy.population_size
+        self._population = np.array([self._strategy.ask() for _ in range(size)])
+        return self._population
+
+    def tell(self, values: Vector) -> None:
+        """Its ranks."""
+        self._strategy.tell(list(zip(self._population, ranks(values).tolist(), strict=True)))
+
+
+def ranks(values: Vector) -> Vector:
+    """The place of every value: 0 for the lowest."""
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.float64)
+
+
+def _pycma(**options: Any) -> Callable[[Vector, float, int], Contender]:
+    return lambda x0, sigma0, seed: Pycma(x0, sigma0, seed, options)
+
+
+PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
+    "auto": lambda x0, sigma0, seed: Ours("auto", {"sigma0": sigma0}, x0, seed),
+    "pycma": _pycma(),
+    "pycma diagonal": _pycma(CMA_diagonal=True),
+    "pycma VkD": _pycma(vkd=True),
+    "cmaes CMA": lambda x0, sigma0, seed: Cmaes("CMA", x0, sigma0, seed),
+    "cmaes SepCMA": lambda x0, sigma0, seed: Cmaes("SepCMA", x0, sigma0, seed),
+}
+"""Who takes part, by name: (x0, sigma0, seed) → contender, at documented defaults."""
