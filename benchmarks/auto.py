@@ -1,0 +1,269 @@
+"""auto against its peers beyond BBOB: points to targets, noise, top-k, scale, time; and its parts.
+
+    python benchmarks/auto.py targets      # points to 1e-1, 1e-3, 1e-6 of f(x0), median of 5 seeds
+    python benchmarks/auto.py scale        # the sphere, for sigma0 within a factor of 10
+    python benchmarks/auto.py noise        # f after 10,000 points, against tuned ZO-RankSGD
+    python benchmarks/auto.py top          # best 3 of 6, best of 6
+    python benchmarks/auto.py time         # one ask and tell, against cmaes in the same run
+    python benchmarks/auto.py parts        # each part taken away, on BBOB
+
+x0 ~ N(0, I), sigma0 = 1 unless said otherwise; seeds 500 and on, BBOB instances 71 and on.
+"""
+
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from zorank import optimizers, rng
+from zorank.experiments import field
+from zorank.experiments.peers import PEERS, Contender, Ours, Pycma
+from zorank.optimizers import auto, shape
+from zorank.oracles import GaussianNoise
+from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
+from zorank.protocols import AnyOptimizer
+from zorank.types import Vector
+
+SEEDS = range(500, 505)
+Function = Callable[[Vector], Any]
+TARGETS = (1e-1, 1e-3, 1e-6)
+FUNCTIONS: dict[str, Callable[[int, int], Function]] = {
+    "sphere": lambda d, seed: sphere,
+    "ellipsoid": lambda d, seed: ellipsoid,
+    "rotated ellipsoid": RotatedEllipsoid,
+    "Rosenbrock": lambda d, seed: rosenbrock,
+    "bent cigar": BentCigar,
+    "Rastrigin": lambda d, seed: rastrigin,
+}
+
+
+def points_to(
+    contender: Contender,
+    f: Function,
+    f0: float,
+    budget: int,
+    targets: Sequence[float] = TARGETS,
+) -> list[float]:
+    """Points after which a candidate was below each target, inf if none was."""
+    seen = 0
+    found: list[float] = []
+    while seen < budget and len(found) < len(targets):
+        candidates = contender.ask()
+        values = np.array([f(x) for x in candidates])
+        contender.tell(values)
+        for i, value in enumerate(values):
+            while len(found) < len(targets) and value <= targets[len(found)] * f0:
+                found.append(seen + i + 1)
+        seen += len(values)
+    return found + [math.inf] * (len(targets) - len(found))
+
+
+def start(d: int, seed: int) -> Vector:
+    """x0 of a seed."""
+    return rng.for_content(seed, b"x0").standard_normal(d)
+
+
+def targets(peers: Sequence[str] = tuple(PEERS)) -> None:
+    """Points to targets on single functions."""
+    dims = [int(d) for d in sys.argv[2:]] or [2, 10, 40, 100]
+    for d in dims:
+        for name, make in FUNCTIONS.items():
+            for peer in peers:
+                if d > 100 and peer in ("pycma", "cmaes CMA"):
+                    continue  # hours
+                rows = []
+                for seed in SEEDS if d <= 40 else SEEDS[:3]:
+                    x0, f = start(d, seed), make(d, seed)
+                    contender = PEERS[peer](x0, 1.0, seed)
+                    rows.append(points_to(contender, f, float(f(x0)), 1000 * d))
+                told = " / ".join(f"{p:.0f}" for p in np.median(rows, axis=0))
+                print(f"d = {d:5}  {name:18} {peer:15} {told}", flush=True)
+
+
+def scale() -> None:
+    """The sphere from a start that is too narrow, right, or too wide."""
+    for d in (10, 20, 40, 100, 200, 1000):
+        told = []
+        for sigma0 in (0.1, 1.0, 10.0):
+            rows = [
+                points_to(PEERS["auto"](start(d, s), sigma0, s), sphere, d, 100 * d, (1e-6,))
+                for s in (SEEDS if d < 1000 else SEEDS[:2])
+            ]
+            told.append(f"{np.median(rows) / d:.1f}")
+        print(f"sphere, d = {d}: points/d to 1e-6 for sigma0 .1 / 1 / 10: {' / '.join(told)}")
+
+
+def noise() -> None:
+    """Against ZO-RankSGD with the best of 25 settings in hindsight."""
+    for name, f, levels in (
+        ("sphere", sphere, (0.1, 1, 10)),
+        ("Rosenbrock", rosenbrock, (10, 100, 1000)),
+    ):
+        for sd in levels:
+            ours = np.median([noisy(optimizers.make("auto"), f, sd, seed) for seed in SEEDS])
+            tried = []
+            for step in (0.316, 1.0, 3.16, 10.0, 31.6):
+                for mu in (0.01, 0.0316, 0.1, 0.316, 1.0):
+                    made = optimizers.make("zo-ranksgd", {"step": step, "mu": mu})
+                    tried.append(np.median([noisy(made, f, sd, seed) for seed in SEEDS]))
+            theirs = min(tried)
+            print(
+                f"{name}, noise {sd:g}: auto {ours:.3g}, tuned {theirs:.3g}, {ours / theirs:.2f}",
+                flush=True,
+            )
+
+
+def noisy(
+    optimizer: AnyOptimizer, f: Function, sd: float, seed: int, points: int = 10_000
+) -> float:
+    """The true value after so many noisy points."""
+    judge = GaussianNoise(f, sd, seed=seed, vectorized=True)
+    state, seen, n = optimizer.init(start(100, seed)), 0, 0
+    while seen < points:
+        slate = optimizer.ask(state, rng.for_round(seed, n))
+        state = optimizer.tell(state, slate, judge.answer(slate))
+        seen, n = seen + len(slate), n + 1
+    return float(f(optimizer.best(state)))
+
+
+class OnlyTheBest:
+    """pycma told only which k were best, in order: the others tie, in a random order."""
+
+    def __init__(self, k: int, x0: Vector, seed: int) -> None:
+        self.k, self.draws = k, np.random.default_rng(0)
+        self.inner = Pycma(x0, 1.0, seed, {"popsize": 6})
+
+    def ask(self) -> Vector:
+        """A population."""
+        return self.inner.ask()
+
+    def tell(self, values: Vector) -> None:
+        """The best k in order, the rest in a random one."""
+        ranks = np.argsort(np.argsort(values)).astype(float)
+        named = ranks < self.k
+        ranks[~named] = self.k + self.draws.permutation((~named).sum())
+        self.inner.tell(ranks)
+
+
+def top() -> None:
+    """From the best few only."""
+    d, points = 100, 3000
+    for k in (1, 3):
+        ours, theirs, tuned = [], [], math.inf
+        for seed in SEEDS:
+            x0 = start(d, seed)
+            ours.append(after(Ours("auto", {"m": 6, "k": k}, x0, seed), points))
+            theirs.append(after(OnlyTheBest(k, x0, seed), points))
+        for step in (0.316, 1.0, 3.16, 10.0, 31.6):
+            for mu in (1e-4, 1e-3, 1e-2, 1e-1):
+                options = {"m": 6, "k": k, "step": step, "mu": mu}
+                tried = [after(Ours("zo-ranksgd", options, start(d, s), s), points) for s in SEEDS]
+                tuned = min(tuned, float(np.median(tried)))
+        told = f"auto {np.median(ours):.3g}, pycma {np.median(theirs):.3g}, zo-ranksgd {tuned:.3g}"
+        print(
+            f"sphere, d = {d}, best {k} of 6, lowest f seen in {points} points: {told}", flush=True
+        )
+
+
+def after(contender: Contender, points: int) -> float:
+    """The lowest value seen within so many points."""
+    seen, best = 0, math.inf
+    while seen < points:
+        values = np.array([sphere(x) for x in contender.ask()])
+        contender.tell(values)
+        seen, best = seen + len(values), min(best, values.min())
+    return best
+
+
+def time() -> None:
+    """What a point costs beside its evaluation."""
+    for d, rounds in ((10, 400), (40, 300), (100, 150), (1000, 30), (10_000, 8)):
+        told = {}
+        for peer in ("auto", "cmaes CMA" if d <= 100 else "cmaes SepCMA"):
+            contender = PEERS[peer](np.ones(d), 1.0, 0)
+            spent = []
+            for _ in range(rounds):
+                began = perf_counter()
+                candidates = contender.ask()
+                asked = perf_counter() - began
+                values = sphere(candidates)
+                began = perf_counter()
+                contender.tell(values)
+                spent.append((asked + perf_counter() - began) / len(values))
+            told[peer] = np.median(spent)
+        ours, theirs = told.values()
+        print(f"d = {d}: {1e6 * ours:.1f} µs a point, {ours / theirs:.2f} × {list(told)[1]}")
+
+
+@contextmanager
+def changed(**changes: Any) -> Iterator[None]:
+    """Some of the constants and functions of auto replaced."""
+    homes = {name: auto if hasattr(auto, name) else shape for name in changes}
+    before = {name: getattr(home, name) for name, home in homes.items()}
+    for name, home in homes.items():
+        setattr(home, name, changes[name])
+    shape.rates.cache_clear()
+    try:
+        yield
+    finally:
+        for name, home in homes.items():
+            setattr(home, name, before[name])
+        shape.rates.cache_clear()
+
+
+def gaussian(m: int, d: int, draws: np.random.Generator) -> Vector:
+    """Directions as CMA-ES draws them."""
+    return draws.standard_normal((m, d))
+
+
+def equal_lengths(m: int, d: int, draws: np.random.Generator) -> Vector:
+    """Directions of one length, not orthogonal."""
+    z = draws.standard_normal((m, d))
+    return np.asarray(z * math.sqrt(d) / np.linalg.norm(z, axis=1, keepdims=True))
+
+
+def positive(weights: Vector, scores: Vector) -> Vector:
+    """Only the better half counts for the step."""
+    order = np.argsort(scores, kind="stable")
+    logs = np.maximum(np.log((len(order) + 1) / 2) - np.log(np.arange(1, len(order) + 1)), 0)
+    result = np.empty_like(logs)
+    result[order] = logs if abs(weights.sum()) < 1e-9 else weights
+    return np.asarray(result)
+
+
+PARTS: dict[str, dict[str, Any]] = {
+    "all parts": {},
+    "Gaussian directions": {"frame": gaussian},
+    "equal lengths, not orthogonal": {"frame": equal_lengths},
+    "only the better half counts": {"shared": positive},
+    "no wider than the step": {"WIDTH": 1.0, "WIDTH_OF_MANY": 1.0},
+    "three times as wide": {"WIDTH": 3.0, "WIDTH_OF_MANY": 3.0},
+    "damping 1 instead of .5": {"DAMPING": 1.0},
+    "steps grow by up to e^.3": {"MOST_GROWTH": 0.3},
+    "no look back at lost ground": {"LOST_GROUND": -1.0},
+}
+
+
+def parts() -> None:
+    """Each part taken away in turn."""
+    dims = [int(d) for d in sys.argv[2:]] or [3, 10, 40]
+    for name, changes in PARTS.items():
+        told = []
+        for d in dims:
+            with changed(**changes):
+                meeting = field.Meeting((d,), tuple(range(71, 74)), (field.OURS,))
+                found = field.standings(meeting, [field.race(r) for r in meeting.races()])
+            s = found[field.OURS, d]
+            told.append(f"{100 * s.areas.mean():.1f} / {100 * s.hit.mean():.0f}%")
+        print(f"{name:32} " + "   ".join(told), flush=True)
+
+
+if __name__ == "__main__":
+    commands = {f.__name__: f for f in (targets, scale, noise, top, time, parts)}
+    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    commands[sys.argv[1]]()
