@@ -17,7 +17,11 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("f", "at"), FUNCTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("f", "at"),
+    FUNCTIONS,
+    ids=["sphere", "rosenbrock", "ellipsoid", "rastrigin", "rotated", "cigar"],
+)
 def test_the_minimum_is_zero_and_many_candidates_give_as_many_values(f, at):
     assert f(np.full(D, at)) == pytest.approx(0.0, abs=1e-12)
     many = np.random.default_rng(0).standard_normal((40, D)) * 3

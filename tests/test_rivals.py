@@ -128,6 +128,12 @@ def test_cma_es_is_pycma_driven_directly_with_the_same_draws():
     assert res.fun < 15
 
 
+@pytest.mark.parametrize("bounds", [[(1, 2)] * 3, [(0, None)] * 3, [(None, None)] * 3])
+def test_cma_es_starts_within_its_bounds(bounds):
+    res = zorank.minimize(sphere, [9.0, -1.0, 0.5], 900, "cma-es", bounds=bounds)
+    assert res.fun == pytest.approx(3.0 if bounds[0][0] == 1 else 0.0, abs=1e-3)
+
+
 def test_cma_es_leaves_the_global_generator_alone():
     np.random.seed(3)  # noqa: NPY002
     expected = np.random.random()  # noqa: NPY002

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Slate, Values
-from zorank.slates import Box, Cloud, Points, Ray, Shell
+from zorank.slates import Box, Cloud, Mirror, Points, Ray, Shell
 
 
 @pytest.fixture
@@ -78,3 +78,12 @@ def test_the_question_decides_what_values_become():
     assert Slate(points).answer_from(values) == Ranking.of([1, 2, 0])
     assert Slate(points, k=2).answer_from(values) == Ranking.of([1, 2])
     assert Slate(points, k=2).answer_from(values, k=1) == Ranking.of([1])
+
+
+def test_a_mirror_folds_what_is_outside_and_leaves_what_is_inside():
+    none = np.finfo(float).max
+    mirror = Mirror(np.array([0.0, 0.0, -none, 1.0]), np.array([1.0, 1.0, 2.0, none]))
+    inside = np.array([0.1, 1.0, -1e9, 1e9])
+    np.testing.assert_array_equal(mirror.place(inside.copy()), inside)
+    folded = mirror.place(np.array([-0.25, 5.75, 3.0, -4.0]))
+    np.testing.assert_allclose(folded, [0.25, 0.25, 1.0, 6.0])

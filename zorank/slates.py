@@ -81,9 +81,17 @@ class Mirror(Box):
     """
 
     def place(self, x: Vector) -> Vector:
-        """Mirror x at the bounds it is beyond; what is too far even for that is clipped."""
-        for bound, beyond in ((self.lower, x < self.lower), (self.upper, x > self.upper)):
-            x[beyond] = bound[beyond] + (bound[beyond] - x[beyond])
+        """Mirror x at its bounds, as often as it takes."""
+        outside = (x < self.lower) | (x > self.upper)
+        if not outside.any():
+            return x
+        lower, upper, beyond = self.lower[outside], self.upper[outside], x[outside]
+        with np.errstate(over="ignore"):  # a bound may be the largest float: none, in other words
+            width = upper - lower
+        nearest = np.where(beyond < lower, lower, upper)
+        far = np.mod(np.abs(beyond - nearest), 2.0 * np.minimum(width, 1e300))
+        depth = np.minimum(far, np.abs(2.0 * np.minimum(width, 1e300) - far))
+        x[outside] = np.where(beyond < lower, lower + depth, upper - depth)
         return super().place(x)
 
 

@@ -20,6 +20,7 @@ QUESTIONS = {
     "start": "Pick one to start from (an empty line shows others).",
     "rank": "Rank the ones you like, best first, as many as you want.",
     "best": "Which is best? (0 is the best so far)",
+    "compare": "Which are better than 0? Name them all.",
 }
 
 

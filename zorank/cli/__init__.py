@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -31,6 +32,11 @@ app.add_typer(bench.app, name="bench")
 
 def main() -> None:
     """Run the command line; an expected error is one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                errors="replace"
+            )  # a terminal without our letters is no reason to fail
     try:
         app()
     except ZorankError as error:

@@ -129,7 +129,9 @@ def judges(
         write_text(FILE, findings.measured(study, results).to_json())
     _report(found)
     written = [folder / "judges.csv", folder / "judges.json", *pictures]
-    out.print(f"files: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
+    out.print(
+        f"files: {', '.join(map(str, written))}", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 @app.command()
@@ -186,7 +188,9 @@ def field(
     races.plot(meeting, found, pictures)
     out.print(_field_table(told["standings"]))
     written = [folder / "field.json", *pictures]
-    out.print(f"files: {', '.join(map(str, written))}", highlight=False, soft_wrap=True)
+    out.print(
+        f"files: {', '.join(map(str, written))}", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def _field_table(standings: Sequence[Mapping[str, Any]]) -> Table:

@@ -30,8 +30,11 @@ def open_store(url: str | None) -> Store:
 def load_function(target: str) -> Callable[[Vector], Any]:
     """The function that module:function names."""
     function = load_object(target)
-    if not callable(function):
-        raise InvalidInput(f"{target!r} is not a function")
+    if not callable(function) or isinstance(function, type):
+        raise InvalidInput(
+            f"{target!r} is not a function but a {type(function).__name__}; a function takes a "
+            "candidate and returns its value"
+        )
     return function  # type: ignore[no-any-return]
 
 

@@ -75,7 +75,12 @@ def minimize(
     """
     start = _start(dim, x0, seed)
     if human:
-        _rank_by_hand(function, start, method, seed, m, k, option or [], store, name, rounds)
+        for given, flag in ((save, "--out"), (plot, "--plot"), (maximize, "--maximize")):
+            if given:
+                raise InvalidInput(f"{flag} is for functions; with --human you say what is best")
+        settings = _given(m=m, k=k, bounds=_bounds(bounds, start.size))
+        options = {**_options(option or []), **settings}
+        _rank_by_hand(function, start, method, seed, options, store, name, rounds)
         return
     if function is None:
         raise InvalidInput("say what to minimise, as module:function, or rank yourself: --human")
@@ -118,20 +123,28 @@ def _rank_by_hand(
     start: Vector,
     method: str,
     seed: int,
-    m: int | None,
-    k: int | None,
-    option: list[str],
+    options: dict[str, Any],
     store: str | None,
     name: str | None,
     rounds: int,
 ) -> None:
-    given = {key: value for key, value in (("m", m), ("k", k)) if value is not None}
-    chosen = "zo-ranksgd-memory" if method == "auto" else method
-    optimizer = optimizers.make(chosen, {**_options(option), **given})
+    optimizer = optimizers.make("rank-process" if method == "auto" else method, options)
+    first = optimizer.ask(optimizer.init(start), rng.for_round(seed, 0))
+    if first.question == "values":
+        raise InvalidInput(f"{method} needs values; from an order by hand, use zo-ranksgd")
     run = Run(optimizer, start, seed, open_store(store) if store or name else None, name)
     describe = None if function is None else load_function(function)
     rank_in_terminal(run, rounds, describe, write=lambda line: out.print(Text(line)))
     out.print(Text(f"best after {len(run.history)} answers: {run.best().tolist()}"))
+
+
+def _given(bounds: list[tuple[float, float]] | None, **settings: Any) -> dict[str, Any]:
+    """The settings that were given; bounds as optimizers have them."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if bounds is not None:
+        lower, upper = bounds[0]
+        given["bounds"] = (lower, upper)
+    return given
 
 
 def _start(dim: int | None, file: Path | None, seed: int) -> Vector:

@@ -43,12 +43,14 @@ def reproduce(
     Example: zorank reproduce all --quick --out quick
     """
     from zorank.experiments.paper import FIGURES, Lab, figures_of
+    from zorank.experiments.paper.claims import load_students_t
     from zorank.optimizers.cma_es import load_pycma
     from zorank.plots import load_figure
 
     names = figures_of(name)
     load_figure()
     load_pycma()
+    load_students_t()
     lab = Lab(folder, quick, workers, log)
     for figure in names:
         try:
@@ -58,7 +60,9 @@ def reproduce(
             raise typer.Exit(130) from None
         files = report.save(lab)
         _tell(report, quick)
-        out.print(f"files: {', '.join(map(str, files))}", highlight=False, soft_wrap=True)
+        out.print(
+            f"files: {', '.join(map(str, files))}", highlight=False, markup=False, soft_wrap=True
+        )
 
 
 def _tell(report: Report, quick: bool) -> None:

@@ -140,8 +140,14 @@ def _computed(
     ):
         keys = {pool.submit(function, cell): key for key, cell in todo.items()}
         try:
-            for done in as_completed(keys):
-                yield keys[done], done.result()
+            for done in as_completed(list(keys)):
+                yield keys.pop(done), done.result()
+        except KeyboardInterrupt:
+            pool.shutdown(cancel_futures=True)  # what a worker is at is waited for: so keep it
+            for future, key in keys.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    yield key, future.result()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -12,7 +12,8 @@ same length and are orthogonal (a tight frame where there are more of them than 
 Every tenth round the slate also shows two candidates of ten rounds ago. If the judge changes
 their order, it is noisy, and ρ grows: wider clouds are told apart more surely. If they still beat
 half of the new ones, nothing was won since, and the step shrinks: signed weights can be led astray
-where one side of a slope is much steeper than the other.
+where one side of a slope is much steeper than the other. The very first step is shown beside where
+it came from: if it lost, sigma0 was too large, and the step is taken back and made shorter.
 """
 
 from __future__ import annotations
@@ -52,9 +53,11 @@ CHECK_EVERY = 10
 WIDEN, NARROW = 1.5, 0.85
 LOST_GROUND = 0.45
 """Below this share of new candidates that beat the old ones, nothing was won."""
-SHRINK = 0.7
+SHRINK, FIRST_SHRINK = 0.7, 0.4
 WIDEST_ON_SHELL = 1.5
 SMALLEST_STEP = 1e-150
+FARTHEST = 1e12
+"""No candidate is drawn farther than so many sigma0 from the centre."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +82,7 @@ class Frame:
     def row(self, i: int) -> Vector:
         """A new candidate, or one of the old."""
         if i >= len(self.z):
-            return self.old[i - len(self.z)].copy()
+            return self.space.place(self.old[i - len(self.z)].copy())
         x = np.multiply(self.y[i], self.radius)
         x += self.centre
         return self.space.place(x)
@@ -90,7 +93,7 @@ class AutoState:
     """Where the search is.
 
     Attributes:
-        x: the centre, held to be best; with bounds, perhaps its mirror image.
+        x: the centre, held to be best; beyond a bound, its mirror image is meant.
         step: η, the length of a step per √d.
         width: ρ, how much wider than that candidates are drawn.
         shape: of the cloud.
@@ -98,6 +101,8 @@ class AutoState:
         long_path: of steps over a longer time, which the shape is adapted by.
         rounds: answered so far.
         old: a good and a bad candidate of some rounds ago.
+        proven: whether a step has been seen to win anything yet.
+        before: the centre before the last step, until that is proven.
     """
 
     x: Vector
@@ -108,6 +113,8 @@ class AutoState:
     long_path: Vector
     rounds: int = 0
     old: tuple[Vector, ...] = ()
+    proven: bool = False
+    before: Vector | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,9 +159,8 @@ class Auto:
         space = self._space(d)
         z = frame(self._size(d), d, rng)
         y = state.shape.stretch(z)
-        check = state.rounds % CHECK_EVERY == CHECK_EVERY - 1
         radius = _within(space, state.step * state.width)
-        return Slate(Frame(state.x, radius, z, y, state.old if check else (), space), k=self.k)
+        return Slate(Frame(state.x, radius, z, y, _shown_again(state), space), k=self.k)
 
     def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
         """Step, adapt the step size, learn the shape."""
@@ -164,9 +170,15 @@ class Auto:
         scores = rank_weights(answer, len(slate))
         state = replace(state, rounds=state.rounds + 1)
         if not scores.any():
-            return _see_more(state)
+            return self._see_more(state)
         m = len(design.z)
-        state = _keep_old(_check(state, scores, m), slate, scores[:m])
+        if state.before is not None:
+            if scores[m] < scores[m + 1]:
+                return _take_back(state, state.before)
+            state = replace(state, proven=True, before=None)
+        else:
+            state = _check(state, scores, m)
+        state = _keep_old(state, slate, scores[:m])
         known = rates(state.x.size, m)
         if np.ptp(scores[:m]) == 0:  # the new ones were not told apart
             return state
@@ -191,6 +203,17 @@ class Auto:
     def _size(self, d: int) -> int:
         return self.m if self.m is not None else 4 + int(3 * math.log(d))
 
+    def _see_more(self, state: AutoState) -> AutoState:
+        """The judge sees no difference: draw wider; when that is wide enough, step further."""
+        if state.width * WIDEN <= WIDEST:
+            return replace(state, width=state.width * WIDEN)
+        return replace(state, step=self._bounded(state.step * WIDEN, state))
+
+    def _bounded(self, step: float, state: AutoState) -> float:
+        """A step that leaves numbers to calculate with; where nothing matters it runs away."""
+        most = FARTHEST * self.sigma0 / (state.width * state.shape.extent())
+        return max(min(step, most), SMALLEST_STEP)
+
     def _step(self, state: AutoState, design: Frame, w: Vector, known: Rates) -> AutoState:
         d = state.x.size
         direction = w @ design.z
@@ -209,10 +232,12 @@ class Auto:
             long_path += math.sqrt(known.memory * (2 - known.memory)) * direction
         return replace(
             state,
+            # Beyond a bound x goes on in the mirror; brought back, its steps would seem to agree.
             x=design.space.place(x) if isinstance(design.space, Shell) else x,
-            step=max(state.step * math.exp(min(growth, MOST_GROWTH)), SMALLEST_STEP),
+            step=self._bounded(state.step * math.exp(min(growth, MOST_GROWTH)), state),
             path=path,
             long_path=long_path,
+            before=None if state.proven else state.x,
         )
 
 
@@ -231,6 +256,28 @@ def shared(weights: Vector, scores: Vector) -> Vector:
 
 def _least_width(m: int, d: int) -> float:
     return WIDTH if m <= d else WIDTH_OF_MANY
+
+
+def _shown_again(state: AutoState) -> tuple[Vector, ...]:
+    """What is shown beside the new: the last two centres until a step is proven, then the old."""
+    if state.before is not None:
+        return state.before, state.x
+    return state.old if state.rounds % CHECK_EVERY == CHECK_EVERY - 1 else ()
+
+
+def _take_back(state: AutoState, before: Vector) -> AutoState:
+    """The first step led nowhere: it was too long. Back to where it came from, and shorter."""
+    d = state.x.size
+    return replace(
+        state,
+        x=before,
+        step=state.step * FIRST_SHRINK,
+        shape=round_shape(d),
+        path=np.zeros(d),
+        long_path=np.zeros(d),
+        old=(),
+        before=None,
+    )
 
 
 def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
@@ -261,17 +308,11 @@ def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:
     return replace(state, old=(slate[int(good)], slate[int(bad)]))
 
 
-def _see_more(state: AutoState) -> AutoState:
-    """The judge sees no difference: draw wider, and when that is wide enough, step further."""
-    if state.width * WIDEN <= WIDEST:
-        return replace(state, width=state.width * WIDEN)
-    return replace(state, step=state.step * WIDEN)
-
-
 def _within(space: Space, radius: float) -> float:
     """A radius that makes sense in this space."""
     if isinstance(space, Shell):
-        return min(radius, WIDEST_ON_SHELL)
+        return min(radius, WIDEST_ON_SHELL) * (1 - 1e-9)  # never to 0, which is nowhere on it
     if isinstance(space, Box):
-        return min(radius, float(np.max(space.upper - space.lower)))
+        with np.errstate(over="ignore"):
+            return min(radius, float(np.max(space.upper - space.lower)))
     return radius

@@ -24,7 +24,7 @@ from zorank.optimizers.settings import (
     check_space,
     make_space,
 )
-from zorank.slates import Points, Slate
+from zorank.slates import Box, Points, Slate
 from zorank.types import Answer, Vector
 
 
@@ -87,18 +87,19 @@ class CMAES:
 
     def init(self, x0: Vector) -> CMAState:
         """A strategy around x0."""
-        make_space("euclidean", self.bounds, x0.size)  # bounds fit the dimension
+        space = make_space("euclidean", self.bounds, x0.size)
         options = {
             "popsize": self.m,
             "CMA_diagonal": self.diagonal,
-            "bounds": [None, None] if self.bounds is None else list(self.bounds),
+            "bounds": [None, None] if not isinstance(space, Box) else _as_pycma_has_them(space),
             "randn": Normals(),
             "seed": np.nan,  # leave NumPy's global generator alone
             **({"maxstd_boundrange": np.inf} if x0.size == 1 else {}),  # pycma's limit fails there
             "verbose": -9,
             "verb_log": 0,
         }
-        return CMAState(load_pycma().CMAEvolutionStrategy(x0.copy(), self.sigma0, options))
+        x = space.place(x0.copy())
+        return CMAState(load_pycma().CMAEvolutionStrategy(x, self.sigma0, options))
 
     def ask(self, state: CMAState, rng: np.random.Generator) -> Slate:
         """A population."""
@@ -131,6 +132,15 @@ class CMAES:
     def report(self, state: CMAState) -> dict[str, float]:
         """The step size σ."""
         return {"radius": float(state.strategy.sigma)}
+
+
+def _as_pycma_has_them(box: Box) -> list[list[float]]:
+    """Bounds with infinity where there is none, for which settings have the largest float."""
+    none = np.finfo(np.float64).max
+    return [
+        np.where(box.lower <= -none, -np.inf, box.lower).tolist(),
+        np.where(box.upper >= none, np.inf, box.upper).tolist(),
+    ]
 
 
 def load_pycma() -> Any:

@@ -27,6 +27,9 @@ from zorank.optimizers.settings import (
 from zorank.slates import Cloud, Slate
 from zorank.types import Answer, Vector
 
+MOST_BALLS = 100
+"""Each ball is half as large as the one before."""
+
 
 @dataclass(frozen=True, eq=False)
 class GLDState:
@@ -58,7 +61,7 @@ class GLDFast:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        check_count(self, "m", 2)
+        check_count(self, "m", 2, MOST_BALLS)
         check_number(self, "radius", above=0)
         if self.condition is not None:
             check_number(self, "condition", at_least=1)

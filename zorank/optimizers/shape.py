@@ -76,6 +76,10 @@ class Shape(Protocol):
         """M z, for one direction or for a row of each."""
         ...
 
+    def extent(self) -> float:
+        """About how much its longest axis is stretched."""
+        ...
+
     def learn(
         self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates
     ) -> Shape:
@@ -92,6 +96,10 @@ class Full:
     def stretch(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """M z."""
         return np.asarray(z @ self.matrix.T)
+
+    def extent(self) -> float:
+        """The norm of M per √d."""
+        return float(np.linalg.norm(self.matrix)) / math.sqrt(len(self.matrix))
 
     def learn(
         self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates
@@ -124,6 +132,10 @@ class Diagonal:
     def stretch(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
         """M z."""
         return np.asarray(z * self.scales)
+
+    def extent(self) -> float:
+        """The largest scale."""
+        return float(self.scales.max())
 
     def learn(
         self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates

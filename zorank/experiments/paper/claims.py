@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from zorank.errors import MissingExtra
 from zorank.experiments.paper.curves import Curves
 from zorank.types import Vector
 
@@ -49,10 +51,18 @@ def factor(ours: Vector, theirs: Vector) -> tuple[float, tuple[float, float]]:
     mean = float(logs.mean())
     if len(logs) < 2:
         return math.exp(mean), (0.0, math.inf)
-    from scipy.stats import t
-
+    t = load_students_t()
     half = float(t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs)))
     return math.exp(mean), (math.exp(mean - half), math.exp(mean + half))
+
+
+def load_students_t() -> Any:
+    """SciPy's Student distribution; an error that says what to install if it is not there."""
+    try:
+        from scipy.stats import t
+    except ModuleNotFoundError as error:
+        raise MissingExtra("an interval", "scipy", "experiments") from error
+    return t
 
 
 def leads(
