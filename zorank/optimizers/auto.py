@@ -285,13 +285,13 @@ def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
     if len(scores) == m:
         return state
     good, bad = scores[m:]
+    least = _least_width(m, state.x.size)
     if good != bad:
         width = state.width * (WIDEN if good > bad else NARROW)
-        least = _least_width(m, state.x.size)
         state = replace(state, width=min(max(width, least), WIDEST))
     old = 0.5 * (good + bad)
     beaten = np.mean(scores[:m] < old) + 0.5 * np.mean(scores[:m] == old)
-    if beaten < LOST_GROUND:
+    if beaten < LOST_GROUND and state.width == least:  # of a noisy judge it would prove nothing
         state = replace(state, step=state.step * SHRINK, path=np.zeros_like(state.path))
     return replace(state, old=())
 
