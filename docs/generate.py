@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the code or from results: cli, settings, reproduction.
+"""Writes the pages that are made from the code or from results: cli, settings, reproduction, auto.
 
 python docs/generate.py; a test fails when a page is older than what it is made from.
 """
@@ -75,16 +75,16 @@ def _attributes(docstring: str) -> dict[str, str]:
     return {name: re.sub(r"\s+", " ", text).replace("|", r"\|") for name, text in entries}
 
 
-def reproduction_page() -> str:
-    """The prose of templates/reproduction.md with the tables of results/*.json."""
-    page = (FOLDER / "templates" / "reproduction.md").read_text()
-    tables = {"claims": _claims, "settings": _settings, "values": _values}
+def from_template(name: str) -> str:
+    """The prose of templates/NAME with the tables of results/*.json."""
+    tables = {"claims": _claims, "settings": _settings, "values": _values, "field": _field}
 
     def table(match: re.Match[str]) -> str:
         found = json.loads((FOLDER / "results" / f"{match['figure']}.json").read_text())
         return "\n".join(tables[match["kind"]](found))
 
-    return re.sub(r"<!-- (?P<kind>\w+) (?P<figure>\w+) -->", table, page)
+    page = (FOLDER / "templates" / name).read_text()
+    return re.sub(r"<!-- (?P<kind>\w+) (?P<figure>[\w-]+) -->", table, page)
 
 
 def _claims(found: dict[str, Any]) -> list[str]:
@@ -130,7 +130,26 @@ def _values(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-PAGES = {"cli.md": cli_page, "settings.md": settings_page, "reproduction.md": reproduction_page}
+def _field(found: dict[str, Any]) -> list[str]:
+    groups = list(found["standings"][0]["groups"])
+    lines = ["| d | | area | " + " | ".join(groups) + " | hit | µs a point |"]
+    lines.append("| --- " * (len(groups) + 5) + "|")
+    for row in found["standings"]:
+        by_group = " | ".join(f"{row['groups'][group]:.1f}" for group in groups)
+        area = f"{row['area']:.1f} ± {row['standard_error']:.1f}"
+        lines.append(
+            f"| {row['dim']} | {row['peer']} | {area} | {by_group} | {row['hit']:.0f}% "
+            f"| {row['microseconds_per_point']:.0f} |"
+        )
+    return lines
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "settings.md": settings_page,
+    "reproduction.md": lambda: from_template("reproduction.md"),
+    "auto.md": lambda: from_template("auto.md"),
+}
 
 if __name__ == "__main__":
     for file, page in PAGES.items():

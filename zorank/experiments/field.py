@@ -249,7 +249,7 @@ def plot(
     """The share of all targets hit against points per dimension, a panel a dimension."""
 
     def draw(figure: Any) -> None:
-        figure.set_size_inches(3.1 * len(meeting.dims) + 0.4, 3.2)
+        figure.set_size_inches(3.1 * len(meeting.dims) + 0.4, 3.4)
         panels = figure.subplots(1, len(meeting.dims), sharey=True, squeeze=False)[0]
         for axes, dim in zip(panels, meeting.dims, strict=True):
             for peer in meeting.peers:
@@ -273,6 +273,7 @@ def plot(
             axes.grid(alpha=0.2, lw=0.6)
         panels[0].set_ylabel("share of targets hit")
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=6, frameon=False)
+        columns = min(len(labels), 2 * len(meeting.dims))
+        figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)
 
     figures.save(draw, files)
