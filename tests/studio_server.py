@@ -6,6 +6,10 @@ import subprocess
 import sys
 
 import httpx2 as httpx
+from fastapi.testclient import TestClient
+
+from zorank.studio import create_app
+from zorank.types import Exhibit
 
 TOKEN = "owner-token-of-the-tests"
 
@@ -64,3 +68,18 @@ class Server:
     def client(self, token=TOKEN):
         headers = {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+
+
+class Plain:
+    """A renderer in this process, of nothing much."""
+
+    dim = 5
+
+    def render(self, candidates):
+        return [Exhibit("text/plain", x.tobytes()) for x in candidates]
+
+
+def started(store):
+    """A client of the owner at a studio that has just been started on a store."""
+    app = create_app(store, {"plain": Plain}, "t0ken", hosts=("testserver",))
+    return TestClient(app, headers={"Authorization": "Bearer t0ken"})

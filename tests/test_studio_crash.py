@@ -8,16 +8,14 @@ from collections import defaultdict
 import httpx2 as httpx
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
 from zorank import Poll, Ranking, Run, optimizers
 from zorank.stores import MemoryStore, open_store
-from zorank.studio import create_app
 from zorank.studio.gallery import fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
-from zorank.types import Ballot, Exhibit
+from zorank.types import Ballot
 
-from .studio_server import PLAIN_RENDERER, Server
+from .studio_server import PLAIN_RENDERER, Server, started
 
 KILLS = 20
 RATERS = ("ann", "bob", "cleo")
@@ -195,15 +193,6 @@ def test_a_small_response_does_not_wait_for_an_acknowledgement(server):
     assert sorted(times)[10] < 0.03  # a connection's first responses may be quick either way
 
 
-class Plain:
-    """A renderer in this process."""
-
-    dim = 5
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", x.tobytes()) for x in candidates]
-
-
 @pytest.fixture
 def store(tmp_path):
     opened = open_store(str(tmp_path / "runs.db"))
@@ -211,21 +200,15 @@ def store(tmp_path):
     opened.close()
 
 
-def restarted(store):
-    """A client of the owner at a studio that has just been started on a store."""
-    app = create_app(store, {"plain": Plain}, "t0ken", hosts=("testserver",))
-    return TestClient(app, headers={"Authorization": "Bearer t0ken"})
-
-
 def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store):
     """The last ballot is in the store; the studio died before it could close the round."""
     made = {"renderer": "plain", "seed": 5, "raters": 2}
-    client = restarted(store)
+    client = started(store)
     run_id = client.post("/api/runs", json=made).json()["id"]
     rankings = [Ranking.of([2]), Ranking.of([2, 0])]
     for rater, ranking in zip(("ann", "bob"), rankings, strict=True):
         store.cast(run_id, 0, Ballot(rater, ranking))
-    waiting = restarted(store).get(f"/api/runs/{run_id}/round?rater=ann").json()
+    waiting = started(store).get(f"/api/runs/{run_id}/round?rater=ann").json()
     assert waiting["index"] == 1
     assert waiting["you_answered"] is False
     poll = store.rounds(run_id)[0].answer
@@ -237,7 +220,7 @@ def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store
 
 def test_a_round_is_closed_when_it_turns_out_to_have_enough_answers(store):
     """The others do not come, and the owner asks for fewer answers than were given already."""
-    client = restarted(store)
+    client = started(store)
     made = {"renderer": "plain", "seed": 5, "raters": 3}
     run_id = client.post("/api/runs", json=made).json()["id"]
     client.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[2]]})
@@ -250,10 +233,10 @@ def test_a_round_is_closed_when_it_turns_out_to_have_enough_answers(store):
 def test_a_kill_before_the_next_round_is_shown_leaves_it_to_the_next_start(store):
     """The round is closed in the store; the studio died before it asked the next one."""
     made = {"renderer": "plain", "seed": 5}
-    client = restarted(store)
+    client = started(store)
     run_id = client.post("/api/runs", json=made).json()["id"]
     Run.open(store, run_id).tell([3], rater="owner", round=0)
     assert len(store.rounds(run_id)) == 1
-    waiting = restarted(store).get(f"/api/runs/{run_id}/round").json()
+    waiting = started(store).get(f"/api/runs/{run_id}/round").json()
     assert waiting["index"] == 1
     assert waiting["question"] == "rank"

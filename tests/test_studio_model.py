@@ -6,26 +6,15 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
 from zorank import Run, optimizers
 from zorank.optimizers import RankProcess
 from zorank.stores import open_store
-from zorank.studio import create_app, sessions
-from zorank.types import Exhibit
+from zorank.studio import sessions
 
-from .studio_server import PLAIN_RENDERER, Server
+from .studio_server import PLAIN_RENDERER, Server, started
 
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
-
-
-class Plain:
-    """A renderer of nothing much."""
-
-    dim = 5
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", x.tobytes()) for x in candidates]
 
 
 @pytest.fixture
@@ -33,12 +22,6 @@ def store(tmp_path):
     opened = open_store(str(tmp_path / "runs.db"))
     yield opened
     opened.close()
-
-
-def started(store):
-    """A client of the owner at a studio that has just been started on a store."""
-    app = create_app(store, {"plain": Plain}, "t0ken", hosts=("testserver",))
-    return TestClient(app, headers={"Authorization": "Bearer t0ken"})
 
 
 def new_run(client, renderer="plain", **settings):

@@ -28,20 +28,29 @@ DIM = 100
 
 def reproduce(lab: Lab) -> Report:
     """Run all methods at their best settings."""
-    tuned = tuned_settings(lab, DIM)
-    points, seeds = (3_000, range(2)) if lab.quick else (30_000, range(10))
+    points = 3_000 if lab.quick else 30_000
+    title = f"Five methods on two functions, d = {DIM}, 15 points a round"
+    return comparison(lab, "simple", title, DIM, points, (1_000, 3_000, 10_000, 30_000))
+
+
+def comparison(
+    lab: Lab, name: str, title: str, dim: int, points: int, marks: tuple[int, ...]
+) -> Report:
+    """All methods on all problems in this dimension, tuned for it."""
+    tuned = tuned_settings(lab, dim)
+    seeds = tuple(range(2 if lab.quick else 10))
     lines = [
-        Line(problem, DIM, label, setting, points, tuple(seeds))
+        Line(problem, dim, label, setting, points, seeds)
         for problem in PROBLEM_NAMES
         for label, setting in compared(tuned, problem).items()
     ]
-    curves = lab.curves("simple", lines)
-    marks = [mark for mark in (1_000, 3_000, 10_000, 30_000) if mark <= points]
+    curves = lab.curves(name, lines)
+    reached = [mark for mark in marks if mark <= points]
     return Report(
-        "simple",
-        f"Five methods on two functions, d = {DIM}, 15 points a round",
+        name,
+        title,
         curves,
-        [claim for problem in PROBLEM_NAMES for claim in claims(curves, problem, marks)],
+        [claim for problem in PROBLEM_NAMES for claim in claims(curves, problem, reached)],
         lambda figure: draw_problems(figure, curves, STYLES),
         {"runs": len(seeds), "points": points},
     )
@@ -50,6 +59,8 @@ def reproduce(lab: Lab) -> Report:
 def compared(tuned: Mapping[tuple[str, str], Tuned], problem: str) -> dict[str, Setting]:
     """What is compared on a problem, by its label."""
     chosen = {label: tuned[problem, method].winner for method, label in LABELS.items()}
+    if chosen["CMA-ES"].option("diagonal"):
+        chosen[DIAGONAL] = chosen.pop("CMA-ES")
     coarse = tuned[problem, "zo-sgd"].winner_among(lambda s: is_power_of_10(s.option("step")))
     return {**chosen, COARSE: coarse}
 
