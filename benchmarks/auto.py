@@ -244,7 +244,6 @@ PARTS: dict[str, dict[str, Any]] = {
     "three times as wide": {"WIDTH": 3.0, "WIDTH_OF_MANY": 3.0},
     "damping 1 instead of .5": {"DAMPING": 1.0},
     "steps grow by up to e^.3": {"MOST_GROWTH": 0.3},
-    "no look back at lost ground": {"LOST_GROUND": -1.0},
 }
 
 

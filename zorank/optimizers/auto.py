@@ -10,10 +10,9 @@ same length and are orthogonal (a tight frame where there are more of them than 
 - The shape of the cloud is learned exactly, with good and bad directions (`shape`).
 
 Every tenth round the slate also shows two candidates of ten rounds ago. If the judge changes
-their order, it is noisy, and ρ grows: wider clouds are told apart more surely. If they still beat
-half of the new ones, nothing was won since, and the step shrinks: signed weights can be led astray
-where one side of a slope is much steeper than the other. The very first step is shown beside where
-it came from: if it lost, sigma0 was too large, and the step is taken back and made shorter.
+their order, it is noisy, and ρ grows: wider clouds are told apart more surely. The very first step
+is shown beside where it came from: if it lost, sigma0 was too large, and the step is taken back
+and made shorter.
 """
 
 from __future__ import annotations
@@ -51,9 +50,7 @@ MOST_GROWTH = 0.15
 """The logarithm of the most by which a step grows in a round."""
 CHECK_EVERY = 10
 WIDEN, NARROW = 1.5, 0.85
-LOST_GROUND = 0.45
-"""Below this share of new candidates that beat the old ones, nothing was won."""
-SHRINK, FIRST_SHRINK = 0.7, 0.4
+FIRST_SHRINK = 0.4
 WIDEST_ON_SHELL = 1.5
 SMALLEST_STEP = 1e-150
 FARTHEST = 1e12
@@ -281,18 +278,14 @@ def _take_back(state: AutoState, before: Vector) -> AutoState:
 
 
 def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
-    """What old candidates on the slate tell: is the judge noisy, was anything won?"""
+    """Whether the judge still has old candidates in the order it had them in."""
     if len(scores) == m:
         return state
     good, bad = scores[m:]
-    least = _least_width(m, state.x.size)
     if good != bad:
+        least = _least_width(m, state.x.size)
         width = state.width * (WIDEN if good > bad else NARROW)
         state = replace(state, width=min(max(width, least), WIDEST))
-    old = 0.5 * (good + bad)
-    beaten = np.mean(scores[:m] < old) + 0.5 * np.mean(scores[:m] == old)
-    if beaten < LOST_GROUND and state.width == least:  # of a noisy judge it would prove nothing
-        state = replace(state, step=state.step * SHRINK, path=np.zeros_like(state.path))
     return replace(state, old=())
 
 
