@@ -132,15 +132,13 @@ def _values(found: dict[str, Any]) -> list[str]:
 
 def _field(found: dict[str, Any]) -> list[str]:
     groups = list(found["standings"][0]["groups"])
-    lines = ["| d | | area | " + " | ".join(groups) + " | hit | µs a point |"]
-    lines.append("| --- " * (len(groups) + 5) + "|")
+    lines = ["| d | | area | " + " | ".join(groups) + " | hit |"]
+    lines.append("| --- " * (len(groups) + 4) + "|")
     for row in found["standings"]:
         by_group = " | ".join(f"{row['groups'][group]:.1f}" for group in groups)
         area = f"{row['area']:.1f} ± {row['standard_error']:.1f}"
-        lines.append(
-            f"| {row['dim']} | {row['peer']} | {area} | {by_group} | {row['hit']:.0f}% "
-            f"| {row['microseconds_per_point']:.0f} |"
-        )
+        told = f"{row['dim']} | {row['peer']} | {area} | {by_group} | {row['hit']:.0f}%"
+        lines.append(f"| {told} |")
     return lines
 
 
