@@ -98,11 +98,11 @@ def _claims(found: dict[str, Any]) -> list[str]:
 
 
 def _verdict(claim: Claim) -> str:
-    told = f"{'✓' if claim.holds else '✗'} {claim.measured:.2g}"
+    told = f"{claim.verdict} {claim.measured:.3g}"
     if claim.interval is None:
         return told
     low, high = claim.interval
-    return f"{told} ({low:.2g} – {high:.2g})"
+    return f"{told} ({low:.3g} – {high:.3g})"
 
 
 def _settings(found: dict[str, Any]) -> list[str]:
@@ -124,7 +124,7 @@ def _values(found: dict[str, Any]) -> list[str]:
     lines.append("| --- " * (len(marks) + 2) + "|")
     for row in found["lines"]:
         at = dict(zip(row["points"], zip(row["mean"], row["std"], strict=True), strict=True))
-        cells = ("{:.2g} ± {:.1g}".format(*at[mark]) for mark in marks)
+        cells = ("{:.3g} ± {:.2g}".format(*at[mark]) for mark in marks)
         noise = f", noise {row['noise']:g}" if row["noise"] else ""
         lines.append(f"| {row['problem']}{noise} | {row['label']} | " + " | ".join(cells) + " |")
     return lines

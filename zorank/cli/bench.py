@@ -140,7 +140,10 @@ def field(
         list[int] | None, typer.Option(min=2, help="A dimension; else 10 and 40.")
     ] = None,
     peer: Annotated[
-        list[str] | None, typer.Option(help="Who takes part; else all that are known.")
+        list[str] | None,
+        typer.Option(
+            help="Who takes part: auto, pycma, pycma diagonal, pycma VkD, cmaes CMA, cmaes SepCMA."
+        ),
     ] = None,
     instances: Annotated[
         str, typer.Option(help="Instances of every function, FIRST-LAST.")

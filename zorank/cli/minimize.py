@@ -32,7 +32,7 @@ def minimize(
         Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
     ] = None,
     method: Annotated[
-        str, typer.Option(help=f"auto, or one of: {', '.join(optimizers.REGISTRY)}.")
+        str, typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}.")
     ] = "auto",
     points: Annotated[int, typer.Option(help="How many candidates may be evaluated.")] = 3000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,

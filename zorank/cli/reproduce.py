@@ -81,8 +81,8 @@ def _tell(report: Report, quick: bool) -> None:
         table.add_row(name, where, *(_verdict(claims.get(mark)) for mark in marks))
     table.caption_justify = "left"
     table.caption = (
-        "How many times lower the value is, from paired runs, with its 95% interval in the JSON "
-        "file; green: the claim holds with 95% confidence."
+        "How many times lower the value is, from paired runs; 95% intervals are in the JSON file. "
+        "✓: the claim holds with 95% confidence; ✗: it does not; ?: these runs cannot tell."
     )
     out.print(table)
     if quick:
@@ -92,5 +92,5 @@ def _tell(report: Report, quick: bool) -> None:
 def _verdict(claim: Claim | None) -> str:
     if claim is None:
         return ""
-    colour = "green" if claim.holds else "bold red"
-    return f"[{colour}]{claim.measured:.3g} {'✓' if claim.holds else '✗'}[/]"
+    colour = {"✓": "green", "✗": "bold red", "?": "yellow"}[claim.verdict]
+    return f"[{colour}]{claim.measured:.3g} {claim.verdict}[/]"

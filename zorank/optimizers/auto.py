@@ -1,7 +1,7 @@
 """auto: the default. It needs a start and a rough scale, and nothing else.
 
 An evolution strategy from ranks alone, built on one idea: the directions of a round all have the
-same length and are orthogonal (a tight frame where there are more of them than dimensions).
+same length and are orthogonal (with mirror images where there are more than dimensions).
 
 - What is left in the ranks is direction, not length, so that candidates can be drawn wider (by ρ)
   than the step that follows from them, which makes each round tell more.

@@ -34,6 +34,7 @@ class Claim:
         holds: whether it does; for a factor, with 95% confidence.
         measured: how many times lower the value is (above 1: as claimed), or a count.
         interval: the 95% interval; None if there is none.
+        needed: what the factor has to exceed.
     """
 
     name: str
@@ -43,6 +44,14 @@ class Claim:
     holds: bool
     measured: float
     interval: tuple[float, float] | None = None
+    needed: float = 1.0
+
+    @property
+    def verdict(self) -> str:
+        """✓ if it holds, ✗ if it does not, ? if these runs cannot tell."""
+        if self.holds:
+            return "✓"
+        return "?" if self.interval is not None and self.interval[1] > self.needed else "✗"
 
 
 def factor(ours: Vector, theirs: Vector) -> tuple[float, tuple[float, float]]:
@@ -79,9 +88,9 @@ def leads(
     claims = []
     for mark in marks:
         measured, interval = factor(ours.at(mark, by), theirs.at(mark, by))
-        holds = interval[0] > (PAR if par else 1.0)
-        at_mark = f"{mark:,.0f} {by}"
-        claims.append(Claim(name, says, where, at_mark, holds, measured, interval))
+        needed = PAR if par else 1.0
+        holds, at_mark = interval[0] > needed, f"{mark:,.0f} {by}"
+        claims.append(Claim(name, says, where, at_mark, holds, measured, interval, needed))
     return claims
 
 

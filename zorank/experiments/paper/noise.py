@@ -95,7 +95,7 @@ def _draw(figure: Any, curves: Mapping[Line, Curves]) -> None:
                 if (line.problem, line.noise) == (problem, noise)
             }
             draw_curves(axes, here, STYLES)
-            axes.set_title(f"{PROBLEM_NAMES[problem]}, noise sd {noise:g}")
+            axes.set_title(f"{PROBLEM_NAMES[problem]}, d = {DIM}, noise sd {noise:g}")
         row[0].set_ylabel("f")
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)

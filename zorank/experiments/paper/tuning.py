@@ -18,7 +18,7 @@ import numpy as np
 from zorank.experiments.paper.claims import LEAST_VALUE, Claim
 from zorank.experiments.paper.curves import Curves, Setting
 from zorank.experiments.paper.lab import Lab, Line, Report
-from zorank.experiments.paper.panels import LABELS, PROBLEM_NAMES, STYLES
+from zorank.experiments.paper.panels import DIAGONAL, LABELS, PROBLEM_NAMES, STYLES
 
 EQUAL = 0.02
 MOST_WIDENINGS = 12
@@ -245,8 +245,10 @@ def _draw_grid(axes: Any, found: Tuned) -> None:
     symbols = {"step": "η", "radius": "R", "sigma0": "σ₀"}
     axes.set_xscale("log")
     axes.set_xlabel(symbols[name])
+    diagonal = dict(grid.fixed.options).get("diagonal", False)
+    label = DIAGONAL if diagonal else LABELS[grid.fixed.method]
     axes.set_title(
-        f"{LABELS[grid.fixed.method]}, {PROBLEM_NAMES[grid.problem].lower()}, d = {grid.dim:,}",
+        f"{label}, {PROBLEM_NAMES[grid.problem].lower()}, d = {grid.dim:,}",
         fontsize=7.5,
     )
     axes.grid(alpha=0.2, lw=0.6)
