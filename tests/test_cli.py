@@ -161,3 +161,32 @@ def test_interrupting_keeps_what_was_found(zorank, tmp_path):
     assert database.exists()
     assert "stopped by you" in out
     assert json.loads((tmp_path / "r.json").read_text())["points"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--method", "zo-sgd"], "needs values"),
+        (["--out", "r.json"], "--out is for functions"),
+        (["--plot", "p.png"], "--plot is for functions"),
+        (["--maximize"], "--maximize is for functions"),
+    ],
+)
+def test_what_a_person_cannot_do_is_refused(refused, arguments, words):
+    assert words in refused("minimize", "--human", "--dim", 2, *arguments)
+
+
+def test_a_person_compares_for_scobo_within_bounds(zorank):
+    line = ("minimize", "--human", "--dim", 2, "--method", "scobo", "--m", 4, "--bounds", "5,6")
+    code, out, err = zorank(*line, input="1 2\nq\n")
+    assert code == 0, err
+    assert "Which are better than 0?" in out
+    shown = [line.split("[")[1] for line in out.splitlines() if "[" in line and "]" in line]
+    numbers = [float(n) for row in shown for n in row.split("]")[0].replace(",", " ").split()]
+    assert numbers
+    assert all(5 <= n <= 6 for n in numbers)
+
+
+def test_a_class_is_no_function(refused):
+    asked = ("minimize", "zorank.problems:RotatedEllipsoid", "--dim", 3)
+    assert "is not a function but a type" in refused(*asked)

@@ -26,7 +26,8 @@ class Optimizer(Protocol[S]):
     """Makes the next slate from a state, and the next state from an answer.
 
     Implementations are frozen dataclasses whose fields are plain JSON values: the fields are the
-    configuration that a store keeps.
+    configuration that a store keeps. One that models every rater's own noise may say so by
+    `learns_raters = True`: then nobody else weighs their ballots.
     """
 
     name: ClassVar[str]

@@ -73,13 +73,14 @@ def minimize(
 
     Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
     """
-    start = _start(dim, x0, seed)
+    start, box = _start(dim, x0, seed), _bounds(bounds)
     if human:
         for given, flag in ((save, "--out"), (plot, "--plot"), (maximize, "--maximize")):
             if given:
                 raise InvalidInput(f"{flag} is for functions; with --human you say what is best")
-        settings = _given(m=m, k=k, bounds=_bounds(bounds, start.size))
-        options = {**_options(option or []), **settings}
+        options = _options(option or [])
+        settings = {"m": m, "k": k, "bounds": box}
+        options |= {key: value for key, value in settings.items() if value is not None}
         _rank_by_hand(function, start, method, seed, options, store, name, rounds)
         return
     if function is None:
@@ -101,7 +102,7 @@ def minimize(
             m=m,
             k=k,
             options=_options(option or []),
-            bounds=_bounds(bounds, start.size),
+            bounds=None if box is None else [box] * start.size,
             maximize=maximize,
             callback=remember,
             progress=not quiet and log.is_terminal,
@@ -138,15 +139,6 @@ def _rank_by_hand(
     out.print(Text(f"best after {len(run.history)} answers: {run.best().tolist()}"))
 
 
-def _given(bounds: list[tuple[float, float]] | None, **settings: Any) -> dict[str, Any]:
-    """The settings that were given; bounds as optimizers have them."""
-    given = {name: value for name, value in settings.items() if value is not None}
-    if bounds is not None:
-        lower, upper = bounds[0]
-        given["bounds"] = (lower, upper)
-    return given
-
-
 def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
     if (dim is None) == (file is None):
         raise InvalidInput("give the start either as --dim N or as --x0 FILE")
@@ -181,14 +173,14 @@ def _options(pairs: list[str]) -> dict[str, Any]:
     return options
 
 
-def _bounds(text: str | None, dim: int) -> list[tuple[float, float]] | None:
+def _bounds(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError as error:
         raise InvalidInput(f"bounds are given as low,high, found {text!r}") from error
-    return [(low, high)] * dim
+    return low, high
 
 
 def _check_outputs(save: Path | None, plot: Path | None) -> None:

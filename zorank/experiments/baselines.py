@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput
 from zorank.estimators import favourites, rank_weights
+from zorank.experiments.peers import load_cmaes
 from zorank.slates import Cloud, Points, Question, Shell, Slate
 from zorank.types import Answer, Values, Vector
 
@@ -169,12 +170,8 @@ class SeparableCMA:
 
 
 def load_sepcma() -> Any:
-    """The class cmaes.SepCMA; an error that says what to install if it is not there."""
-    try:
-        from cmaes import SepCMA
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the comparison with CMA-ES", "cmaes", "experiments") from error
-    return SepCMA
+    """The class cmaes.SepCMA."""
+    return load_cmaes().SepCMA
 
 
 def _random_slate(m: int, dim: int, rng: np.random.Generator, question: Question) -> Slate:

@@ -131,9 +131,8 @@ def bbob(function: int, instance: int, dim: int) -> tuple[Callable[[Vector], flo
         finally:
             os.chdir(before)
     optimum = float(problem(best))
-    keep: Any = suite  # a problem does not outlive its suite
 
-    def f(x: Vector, _suite: Any = keep) -> float:
+    def f(x: Vector, _suite: Any = suite) -> float:  # a problem does not outlive its suite
         return float(problem(x))
 
     return f, optimum

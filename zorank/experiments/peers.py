@@ -88,11 +88,7 @@ class Cmaes:
     seed: int
 
     def __post_init__(self) -> None:
-        try:
-            import cmaes
-        except ModuleNotFoundError as error:
-            raise MissingExtra("the comparison with cmaes", "cmaes", "experiments") from error
-        make = getattr(cmaes, self.kind)
+        make = getattr(load_cmaes(), self.kind)
         self._strategy = make(mean=self.x0.copy(), sigma=self.sigma0, seed=self.seed)
 
     def ask(self) -> Vector:
@@ -104,6 +100,15 @@ class Cmaes:
     def tell(self, values: Vector) -> None:
         """Its ranks."""
         self._strategy.tell(list(zip(self._population, ranks(values).tolist(), strict=True)))
+
+
+def load_cmaes() -> Any:
+    """The package cmaes; an error that says what to install if it is not there."""
+    try:
+        import cmaes
+    except ModuleNotFoundError as error:
+        raise MissingExtra("the comparison with CMA-ES", "cmaes", "experiments") from error
+    return cmaes
 
 
 def ranks(values: Vector) -> Vector:

@@ -137,6 +137,7 @@ class RankProcess:
     """
 
     name: ClassVar[str] = "rank-process"
+    learns_raters: ClassVar[bool] = True
     revision: ClassVar[int] = 2
 
     m: int = 6

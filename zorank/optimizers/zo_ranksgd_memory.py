@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from zorank.estimators import cloud_gradient, favourites
+from zorank.optimizers.descent import surroundings
 from zorank.optimizers.settings import (
     Bounds,
     SpaceName,
@@ -25,7 +26,7 @@ from zorank.optimizers.settings import (
     make_space,
     widened_radius,
 )
-from zorank.slates import Cloud, Ray, Slate
+from zorank.slates import Ray, Slate
 from zorank.types import Answer, Vector
 
 
@@ -91,8 +92,8 @@ class ZORankSGDMemory:
         """Line 6, or line 11 when a direction waits for its search."""
         space = make_space(self.space, self.bounds, state.x.size)
         if state.challenger is None or state.memory is None:
-            xi = rng.standard_normal((self.m, state.x.size))
-            return Slate(Cloud(state.x, self._radius(state), xi, space), k=self.k)
+            around = surroundings(state.x, self._radius(state), self.m, space, rng, itself=False)
+            return Slate(around, k=self.k)
         steps = tuple(self.step * self.gamma**j for j in range(self.m - 2))
         ray = Ray(state.x, state.memory, steps, (state.challenger,), space)
         return Slate(ray, question="best")

@@ -333,4 +333,4 @@ class Studio:
 
 def learns_raters(optimizer: AnyOptimizer) -> bool:
     """Whether a method models every rater's own noise, so that nobody else has to weigh them."""
-    return isinstance(optimizer, RankProcess)
+    return bool(getattr(optimizer, "learns_raters", False))
