@@ -217,7 +217,7 @@ class Nap:
 def nap(cell):
     time.sleep(0.15)
     with open("done.txt", "a") as done:
-        done.write(f"{cell.number}\n")
+        print(cell.number, file=done)
     return {}
 
 if __name__ == "__main__":
