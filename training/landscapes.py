@@ -1,0 +1,73 @@
+"""Paints the pictures that the embedded models learn from: landscapes and how well each word fits.
+
+    python training/landscapes.py --out FOLDER --count 60000 --seed 1
+
+Picture number i of a seed is always the same, so a folder that holds some goes on with the rest,
+and a part can be painted by each core: --part 0/2 and --part 1/2 fill the two halves.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from rich.progress import track
+
+from zorank.renderers.landscape import Landscape
+from zorank.renderers.landscape.dials import DIM
+
+SIZE = 64
+OVERSAMPLED = 2  # painted larger and averaged: edges as a camera would see them
+BLOCK = 500
+WORDS = tuple(Landscape().attributes(np.zeros(DIM)))
+
+
+def picture_of(seed: int, number: int, size: int = SIZE) -> tuple[np.ndarray, np.ndarray]:
+    """One picture of (size, size, 3) bytes, and the score of every word."""
+    candidate = np.random.default_rng([seed, number]).standard_normal(DIM)
+    fine = Landscape(size * OVERSAMPLED).picture(candidate).astype(np.float32)
+    blocks = fine.reshape(size, OVERSAMPLED, size, OVERSAMPLED, 3)
+    scores = Landscape().attributes(candidate)
+    return np.rint(blocks.mean((1, 3))).astype(np.uint8), np.array([scores[w] for w in WORDS])
+
+
+def painted(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """All pictures of a folder, (n, size, size, 3) bytes, and the (n, words) scores."""
+    files = sorted(folder.glob("*.npz"))
+    if not files:
+        raise SystemExit(f"no pictures in {folder}: run training/landscapes.py --out {folder}")
+    blocks = [np.load(file) for file in files]
+    return (
+        np.concatenate([block["pictures"] for block in blocks]),
+        np.concatenate([block["scores"] for block in blocks]).astype(np.float32),
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=60_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--size", type=int, default=SIZE)
+    parser.add_argument("--part", default="0/1", help="which part of how many, as 0/2")
+    args = parser.parse_args()
+    part, parts = map(int, args.part.split("/"))
+    args.out.mkdir(parents=True, exist_ok=True)
+    blocks = [b for b in range(-(-args.count // BLOCK)) if b % parts == part]
+    for block in track(blocks, description="painting"):
+        file = args.out / f"{args.seed}-{block:05d}.npz"
+        if file.exists():
+            continue
+        numbers = range(block * BLOCK, min((block + 1) * BLOCK, args.count))
+        found = [picture_of(args.seed, n, args.size) for n in numbers]
+        partial = file.with_suffix(".part")
+        with partial.open("wb") as stream:
+            np.savez(
+                stream,
+                pictures=np.stack([picture for picture, _ in found]),
+                scores=np.stack([scores for _, scores in found]).astype(np.float16),
+            )
+        partial.rename(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""Trains the denoiser of `dream`. Stop it when you like; the same command goes on from there.
+
+    python training/train.py --data FOLDER --out FOLDER --minutes 120
+
+Every few minutes it writes `state.pt` (all that is needed to go on), a line of `curve.csv`, and a
+grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant, so a
+run can be as long as there is time; the mean of recent weights is what is used. --cooldown lets the
+step size fall to zero over the last steps of a run that is to be the last.
+"""
+
+import argparse
+import csv
+import time
+from copy import deepcopy
+from pathlib import Path
+
+import numpy as np
+import torch
+from codec import Codec, as_bytes, as_tensor
+from landscapes import WORDS as PAINTED
+from landscapes import painted
+from network import COMPONENTS, GRID, Denoiser
+from PIL import Image
+from torch import Tensor
+
+from zorank.renderers.dream.vocabulary import WORDS
+
+SEED = 20261116
+BATCH = 48
+STEP_SIZE = 1e-3
+WARM_UP = 100
+EASIEST = 0.1  # noise below which mistakes count no more than at it
+PROMPTS = (
+    ("night", "moon", "large disc", "lake", "snow"),
+    ("sunset", "sun", "high mountains"),
+    ("day", "clear", "lake", "forest", "blue sky"),
+    ("night", "stars", "aurora", "clear"),
+    ("desert", "day", "low hills", "sun"),
+    ("autumn", "fog", "trees", "cloudy"),
+    ("pink sky", "flowers", "vivid", "day"),
+    (),
+)
+
+
+class Training:
+    """Everything that a checkpoint holds."""
+
+    def __init__(self, codec: Codec, full: Tensor) -> None:
+        torch.manual_seed(SEED)
+        self.codec, self.full = codec, full
+        self.network = Denoiser(len(WORDS))
+        self.mean = deepcopy(self.network).requires_grad_(False)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(), STEP_SIZE, betas=(0.9, 0.99), weight_decay=0.01, fused=True
+        )
+        self.noise = torch.Generator().manual_seed(SEED)
+        self.step = 0
+        self.seconds = 0.0
+
+    def save(self, file: Path) -> None:
+        state = {
+            "codec": self.codec.__dict__,
+            "full": self.full,
+            "network": self.network.state_dict(),
+            "mean": self.mean.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "noise": self.noise.get_state(),
+            "step": self.step,
+            "seconds": self.seconds,
+        }
+        partial = file.with_suffix(".part")
+        torch.save(state, partial)
+        partial.rename(file)
+
+    @classmethod
+    def load(cls, file: Path) -> "Training":
+        state = torch.load(file)
+        training = cls(Codec(**state["codec"]), state["full"])
+        training.network.load_state_dict(state["network"])
+        training.mean.load_state_dict(state["mean"])
+        training.optimizer.load_state_dict(state["optimizer"])
+        training.noise.set_state(state["noise"])
+        training.step, training.seconds = state["step"], state["seconds"]
+        return training
+
+    def take_step(self, pictures: np.ndarray, scores: Tensor, size: float) -> float:
+        """One step on a random batch; returns its loss."""
+        rows = torch.randint(len(pictures), (BATCH,), generator=self.noise)
+        shown = as_tensor(pictures[rows.numpy()])
+        flipped = torch.rand(BATCH, generator=self.noise) < 0.5
+        shown[flipped] = shown[flipped].flip(-1)
+        clean = self.codec.encoded(shown)
+        words = self.said(scores[rows])
+        cleanness = torch.sigmoid(1.3 * torch.randn(BATCH, generator=self.noise) - 0.2)
+        t = cleanness[:, None, None, None]
+        noisy = (1 - t) * torch.randn(clean.shape, generator=self.noise) + t * clean
+        guess = self.network(noisy, cleanness, words)
+        loss = (((guess - clean) / (1 - t).clamp(min=EASIEST)) ** 2).mean()
+        for group in self.optimizer.param_groups:
+            group["lr"] = size * min(1.0, (self.step + 1) / WARM_UP)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        keep = min(0.9995, (1 + self.step) / (10 + self.step))
+        torch._foreach_lerp_(
+            list(self.mean.parameters()), list(self.network.parameters()), 1 - keep
+        )
+        return float(loss)
+
+    def said(self, scores: Tensor) -> Tensor:
+        """What is said of each picture: some words, often only those that fit it."""
+        truth = 2 * (scores / self.full).clamp(max=1) - 1
+        many = len(scores)
+        chances = torch.tensor([1.0, 0.6, 0.25, 0.1, 0.0])
+        which = torch.multinomial(
+            torch.tensor([0.15, 0.25, 0.3, 0.2, 0.1]), many, True, generator=self.noise
+        )
+        kept = torch.rand(truth.shape, generator=self.noise) < chances[which][:, None]
+        only_true = torch.rand(many, 1, generator=self.noise) < 0.6
+        return truth * kept * ~(only_true & (truth < 0))
+
+
+def in_words(prompt: tuple[str, ...]) -> Tensor:
+    return torch.tensor([float(word in prompt) for word in WORDS])
+
+
+@torch.no_grad()
+def sampled(network: Denoiser, noise: Tensor, words: Tensor, steps: int = 12, guidance: float = 2.0):
+    """Grids from noise, by Euler's method on the ODE."""
+    x = noise
+    t = torch.linspace(0, 1, steps + 1)
+    t = t / (t + 2 * (1 - t))  # shorter steps where there is most noise
+    for now, then in zip(t[:-1], t[1:], strict=True):
+        at = now.expand(len(x))
+        with_words, without = network(x, at, words), network(x, at, torch.zeros_like(words))
+        clean = without + guidance * (with_words - without)
+        x = x + (then - now) * (clean - x) / (1 - now)
+    return x
+
+
+def sample_sheet(training: Training, file: Path, columns: int = 8, guidance: float = 2.0) -> None:
+    noise = torch.randn(
+        columns, COMPONENTS, GRID, GRID, generator=torch.Generator().manual_seed(0)
+    )
+    rows = []
+    for prompt in PROMPTS:
+        words = in_words(prompt).expand(columns, -1)
+        pictures = training.codec.decoded(sampled(training.mean, noise, words, guidance=guidance))
+        rows.append(np.concatenate(list(as_bytes(pictures)), 1))
+    sheet = Image.fromarray(np.concatenate(rows))
+    sheet.resize((2 * sheet.width, 2 * sheet.height), Image.Resampling.BICUBIC).save(file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--cooldown", action="store_true")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--every", type=float, default=5, help="minutes between checkpoints")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    args.out.mkdir(parents=True, exist_ok=True)
+    state = args.out / "state.pt"
+    columns = [PAINTED.index(word) for word in WORDS]
+
+    pictures, scores = painted(args.data)
+    if state.exists():
+        training = Training.load(state)
+    else:
+        full = torch.from_numpy(np.quantile(scores[:, columns], 0.98, axis=0)).float()
+        training = Training(Codec.of(pictures[:4000]), full)
+    size = sum(p.numel() for p in training.network.parameters())
+    print(f"{size / 1e6:.2f} million parameters, from step {training.step}", flush=True)
+
+    start = saved = time.monotonic()
+    losses: list[float] = []
+    while (now := time.monotonic()) - start < 60 * args.minutes:
+        left = 1 - (now - start) / (60 * args.minutes)
+        losses.append(
+            training.take_step(
+                pictures,
+                torch.from_numpy(scores[:, columns]),
+                STEP_SIZE * (left if args.cooldown else 1.0),
+            )
+        )
+        if time.monotonic() - saved > 60 * args.every or training.step in (100, 500):
+            training.seconds += time.monotonic() - saved
+            saved = time.monotonic()
+            training.save(state)
+            with (args.out / "curve.csv").open("a", newline="") as stream:
+                csv.writer(stream).writerow(
+                    [training.step, round(training.seconds), len(pictures), round(np.mean(losses), 5)]
+                )
+            print(training.step, round(training.seconds), len(pictures), np.mean(losses), flush=True)
+            losses.clear()
+            sample_sheet(training, args.out / f"samples-{training.step:06d}.png")
+            if len(list(args.data.glob("*.npz"))) * 500 != len(pictures):
+                pictures, scores = painted(args.data)
+    training.seconds += time.monotonic() - saved
+    training.save(state)
+    sample_sheet(training, args.out / f"samples-{training.step:06d}.png")
+
+
+if __name__ == "__main__":
+    main()
