@@ -19,8 +19,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zorank.renderers.landscape import Landscape, jpeg
+from zorank.renderers.landscape import Landscape
 from zorank.renderers.landscape.dials import Dials
+from zorank.renderers.pictures import jpeg
 
 PICTURES = 20
 BASES = 12

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from network import COMPONENTS, GRID, PATCH_PIXELS
 from torch import Tensor
 
-from network import COMPONENTS, GRID
-
-PATCH = 4
+PATCH = PATCH_PIXELS
 SPREAD, FALL = 3.0, 0.7
 
 

@@ -6,6 +6,7 @@ grid is (0 is noise, 1 is a picture) and what each word says: 1 for "yes", −1 
 "nothing said".
 """
 
+import itertools
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 GRID = 16
+PATCH_PIXELS = 4
 COMPONENTS = 16
 GROUPS = 8
 
@@ -64,9 +66,7 @@ class Level(nn.Module):
     def __init__(self, inputs: int, outputs: int, said: int, blocks: int, attends: bool) -> None:
         super().__init__()
         widths = [inputs] + [outputs] * blocks
-        self.blocks = nn.ModuleList(
-            Block(a, b, said) for a, b in zip(widths[:-1], widths[1:], strict=True)
-        )
+        self.blocks = nn.ModuleList(Block(a, b, said) for a, b in itertools.pairwise(widths))
         self.attentions = nn.ModuleList(
             Attention(outputs) if attends else nn.Identity() for _ in range(blocks)
         )
@@ -100,10 +100,12 @@ class Denoiser(nn.Module):
             for depth, (_, b) in enumerate(deeper)
         )
         self.enlarge = nn.ModuleList(
-            nn.Conv2d(b, a, 3, padding=1) for a, b in zip(widths[:-1], widths[1:], strict=True)
+            nn.Conv2d(b, a, 3, padding=1) for a, b in itertools.pairwise(widths)
         )
         self.exit = nn.Sequential(
-            nn.GroupNorm(GROUPS, widths[0]), nn.SiLU(), nn.Conv2d(widths[0], COMPONENTS, 3, padding=1)
+            nn.GroupNorm(GROUPS, widths[0]),
+            nn.SiLU(),
+            nn.Conv2d(widths[0], COMPONENTS, 3, padding=1),
         )
         nn.init.zeros_(self.exit[-1].weight)
 
@@ -131,7 +133,9 @@ class Upscaler(nn.Module):
         self.entry = nn.Conv2d(3, width, 3, padding=1)
         self.blocks = nn.ModuleList(
             nn.Sequential(
-                nn.Conv2d(width, width, 3, padding=1), nn.SiLU(), nn.Conv2d(width, width, 3, padding=1)
+                nn.Conv2d(width, width, 3, padding=1),
+                nn.SiLU(),
+                nn.Conv2d(width, width, 3, padding=1),
             )
             for _ in range(blocks)
         )
@@ -147,3 +151,40 @@ class Upscaler(nn.Module):
         for block in self.blocks:
             x = x + block(x)
         return large + functional.pixel_shuffle(self.exit(x), self.factor)
+
+
+class Eyes(nn.Module):
+    """A small convolutional network: what a 64 × 64 picture shows, as some numbers."""
+
+    def __init__(self, outputs: int, widths: Sequence[int] = (32, 64, 96, 128, 160)) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for a, b in zip((3, *widths[:-1]), widths, strict=True):
+            layers += [nn.Conv2d(a, b, 3, 2, 1), nn.GroupNorm(GROUPS, b), nn.SiLU()]
+            layers += [nn.Conv2d(b, b, 3, 1, 1), nn.GroupNorm(GROUPS, b), nn.SiLU()]
+        self.layers = nn.Sequential(*layers)
+        self.out = nn.Linear(4 * widths[-1], outputs)  # of a 2 × 2 grid: above is not below
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return self.out(self.layers(pictures).flatten(1))
+
+
+class Judge(nn.Module):
+    """How well pictures fit what is said: the cosine of what is seen and what is meant."""
+
+    def __init__(self, words: int, room: int = 64) -> None:
+        super().__init__()
+        self.seen = Eyes(room)
+        self.meant = nn.Sequential(nn.Linear(words, 128), nn.SiLU(), nn.Linear(128, room))
+        self.sharpness = nn.Parameter(torch.tensor(2.0))
+
+    def embedded(self, pictures: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+        return (
+            functional.normalize(self.seen(pictures), dim=1),
+            functional.normalize(self.meant(words), dim=1),
+        )
+
+    def forward(self, pictures: Tensor, words: Tensor) -> Tensor:
+        """The fit of each picture to the words beside it, from −1 to 1."""
+        seen, meant = self.embedded(pictures, words)
+        return (seen * meant).sum(1)

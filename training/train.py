@@ -4,12 +4,13 @@
 
 Every few minutes it writes `state.pt` (all that is needed to go on), a line of `curve.csv`, and a
 grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant, so a
-run can be as long as there is time; the mean of recent weights is what is used. --cooldown lets the
+grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant: a
+run can be as long as there is time, and the mean of recent weights is used. --cooldown lets the
 step size fall to zero over the last steps of a run that is to be the last.
-"""
 
 import argparse
 import csv
+import itertools
 import time
 from copy import deepcopy
 from pathlib import Path
@@ -26,7 +27,7 @@ from torch import Tensor
 from zorank.renderers.dream.vocabulary import WORDS
 
 SEED = 20261116
-BATCH = 48
+BATCH = 32
 STEP_SIZE = 1e-3
 WARM_UP = 100
 EASIEST = 0.1  # noise below which mistakes count no more than at it
@@ -127,12 +128,14 @@ def in_words(prompt: tuple[str, ...]) -> Tensor:
 
 
 @torch.no_grad()
-def sampled(network: Denoiser, noise: Tensor, words: Tensor, steps: int = 12, guidance: float = 2.0):
+def sampled(
+    network: Denoiser, noise: Tensor, words: Tensor, steps: int = 12, guidance: float = 2.0
+):
     """Grids from noise, by Euler's method on the ODE."""
     x = noise
     t = torch.linspace(0, 1, steps + 1)
     t = t / (t + 2 * (1 - t))  # shorter steps where there is most noise
-    for now, then in zip(t[:-1], t[1:], strict=True):
+    for now, then in itertools.pairwise(t):
         at = now.expand(len(x))
         with_words, without = network(x, at, words), network(x, at, torch.zeros_like(words))
         clean = without + guidance * (with_words - without)
@@ -193,9 +196,16 @@ def main() -> None:
             training.save(state)
             with (args.out / "curve.csv").open("a", newline="") as stream:
                 csv.writer(stream).writerow(
-                    [training.step, round(training.seconds), len(pictures), round(np.mean(losses), 5)]
+                    [
+                        training.step,
+                        round(training.seconds),
+                        len(pictures),
+                        round(np.mean(losses), 5),
+                    ]
                 )
-            print(training.step, round(training.seconds), len(pictures), np.mean(losses), flush=True)
+            print(
+                training.step, round(training.seconds), len(pictures), np.mean(losses), flush=True
+            )
             losses.clear()
             sample_sheet(training, args.out / f"samples-{training.step:06d}.png")
             if len(list(args.data.glob("*.npz"))) * 500 != len(pictures):

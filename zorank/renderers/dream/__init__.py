@@ -1,0 +1,92 @@
+"""dream: a small diffusion model that comes with zorank and runs anywhere, without torch.
+
+It was trained on landscapes that zorank paints itself and knows a small vocabulary
+(`vocabulary.WORDS`). A candidate is the noise that a picture starts from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput, unknown_name
+from zorank.renderers.dream import model, vocabulary
+from zorank.renderers.dream.samplers import SAMPLERS
+from zorank.renderers.pictures import check_size, jpeg, resized
+from zorank.types import Exhibit, Vector, as_vector
+
+
+@dataclass(frozen=True)
+class Dream:
+    """Landscapes dreamt from noise, by a prompt.
+
+    Attributes:
+        prompt: what they should show, as "snowy night, large moon, lake"; "" leaves it open.
+        guidance: how much stress to put on the prompt; 1 is none beyond what was learned.
+        steps: of the sampler; more are slower and hardly better.
+        sampler: "dpm++" or "ddim".
+        size: pixels a side.
+    """
+
+    prompt: str = ""
+    guidance: float = 2.0
+    steps: int = 12
+    sampler: str = "dpm++"
+    size: int = 512
+
+    # Without annotations these are no fields, so a stored configuration holds only what varies.
+    shape = model.SHAPE
+    dim = prod(model.SHAPE)
+    space = "gaussian"
+    title = "Dream"
+    description = "Landscapes dreamt from noise by a small diffusion model, to your words."
+
+    def __post_init__(self) -> None:
+        vocabulary.read(self.prompt)
+        if self.sampler not in SAMPLERS:
+            raise unknown_name("sampler", self.sampler, SAMPLERS)
+        if not 2 <= self.steps <= 1000:
+            raise InvalidInput(f"dream needs from 2 to 1000 steps, found {self.steps!r}")
+        if not 0 <= self.guidance <= 20:
+            raise InvalidInput(f"the guidance must be from 0 to 20, found {self.guidance!r}")
+        object.__setattr__(self, "size", check_size(self.size))
+
+    def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
+        """One JPEG picture for each candidate, in their order."""
+
+        def shown(candidate: Vector) -> Exhibit:
+            return Exhibit("image/jpeg", jpeg(self.picture(candidate)))
+
+        several = list(candidates)
+        if len(several) < 2:
+            return [shown(candidate) for candidate in several]
+        with ThreadPoolExecutor(min(len(several), os.cpu_count() or 1)) as threads:
+            return list(threads.map(shown, several))
+
+    def picture(self, candidate: Vector) -> NDArray[np.uint8]:
+        """The picture of a candidate as a (size, size, 3) array of red, green and blue."""
+        large, _ = self._dreamt(candidate)
+        return resized(np.rint(255 * large).astype(np.uint8), self.size)
+
+    def small_picture(self, candidate: Vector) -> NDArray[np.float32]:
+        """As it was dreamt: (64, 64, 3), from 0 to 1, before it is made larger."""
+        return self._dreamt(candidate)[1]
+
+    def _dreamt(self, candidate: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        vector = as_vector(candidate, "a dream's candidate")
+        if vector.size != self.dim:
+            raise InvalidInput(
+                f"a dream needs a candidate of {self.dim} numbers, found {vector.size}"
+            )
+        guess = model.guided(vocabulary.read(self.prompt), self.guidance)
+        noise = vector.astype(np.float32).reshape(self.shape)
+        return model.picture_of(SAMPLERS[self.sampler](guess, noise, self.steps))
+
+
+__all__ = ["Dream"]

@@ -6,20 +6,16 @@ Nothing switches: a small turn of a dial is a small change of the picture. `dial
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from io import BytesIO
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput
 from zorank.renderers.landscape import words
 from zorank.renderers.landscape.dials import DIM
 from zorank.renderers.landscape.painting import draw
+from zorank.renderers.pictures import check_size, jpeg
 from zorank.types import Exhibit, Vector, as_vector
-
-_SIZES = (16, 4096)
 
 
 @dataclass(frozen=True)
@@ -35,15 +31,7 @@ class Landscape:
     description = "Mountains, lakes and skies at any hour, painted from 62 numbers."
 
     def __post_init__(self) -> None:
-        smallest, largest = _SIZES
-        found: Any = self.size
-        whole = isinstance(found, Integral) and not isinstance(found, bool)
-        if not whole or not smallest <= found <= largest:
-            raise InvalidInput(
-                f"the size of a landscape must be a whole number from {smallest} to {largest}, "
-                f"found {found!r}"
-            )
-        object.__setattr__(self, "size", int(found))
+        object.__setattr__(self, "size", check_size(self.size, "the size of a landscape"))
 
     def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order."""
@@ -69,15 +57,4 @@ def _checked(candidate: Vector) -> Vector:
     return vector
 
 
-def jpeg(picture: NDArray[np.uint8]) -> bytes:
-    """A (rows, columns, 3) picture as a JPEG file that keeps its colours at full resolution."""
-    try:
-        from PIL import Image
-    except ModuleNotFoundError as error:
-        raise MissingExtra("pictures", "pillow", "studio") from error
-    file = BytesIO()
-    Image.fromarray(picture).save(file, "JPEG", quality=92, subsampling=0)
-    return file.getvalue()
-
-
-__all__ = ["Landscape", "jpeg"]
+__all__ = ["Landscape"]

@@ -1,0 +1,129 @@
+"""Writes the trained networks as ONNX files, weights in half precision, and checks them.
+
+    python training/export.py --run RUN --out zorank/renderers/dream/weights
+
+A file is as large as its weights at two bytes each; they are widened to four when it is loaded, so
+that it calculates as torch does. The check fails if any differs from torch by more than it may.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from codec import Codec
+from network import COMPONENTS, GRID, Denoiser, Judge, Upscaler
+from onnx import helper, numpy_helper
+from torch import Tensor, nn
+
+from zorank.renderers.dream.vocabulary import WORDS
+
+SMALL = 512  # numbers that are not worth the trouble of halving
+MOST_DIFFERENCE = 1e-4
+
+
+class Picture(nn.Module):
+    """From a clean grid to a large picture, red, green and blue from 0 to 1, and a small one."""
+
+    def __init__(self, codec: Codec, upscaler: Upscaler) -> None:
+        super().__init__()
+        self.upscaler = upscaler
+        self.register_buffer("mean", codec.mean)
+        self.register_buffer("back", codec.back)
+
+    def forward(self, grids: Tensor) -> tuple[Tensor, Tensor]:
+        codec = Codec(self.mean, self.back.T, self.back)
+        small = codec.decoded(grids).clamp(-1, 1)
+        return (self.upscaler(small).clamp(-1, 1) + 1) / 2, (small + 1) / 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    state = torch.load(args.run / "state.pt")
+    codec = Codec(**state["codec"])
+    denoiser = Denoiser(len(WORDS))
+    denoiser.load_state_dict(state["mean"])
+    upscaler = Upscaler()
+    upscaler.load_state_dict(torch.load(args.run / "upscaler.pt"))
+    judge = Judge(len(WORDS))
+    judge.load_state_dict(torch.load(args.run / "judge.pt"))
+
+    grids = torch.randn(2, COMPONENTS, GRID, GRID)
+    words = torch.zeros(2, len(WORDS))
+    words[0, 0] = 1
+    write(
+        denoiser,
+        args.out / "denoiser.onnx",
+        {"noisy": grids, "cleanness": torch.tensor([0.3, 0.7]), "words": words},
+        ["clean"],
+    )
+    write(
+        Picture(codec, upscaler), args.out / "picture.onnx", {"grids": grids}, ["large", "small"]
+    )
+    write(
+        judge,
+        args.out / "judge.onnx",
+        {"pictures": torch.rand(2, 3, 64, 64) * 2 - 1, "words": words},
+        ["fit"],
+    )
+
+
+def write(network: nn.Module, file: Path, inputs: dict[str, Tensor], outputs: list[str]) -> None:
+    """Export, halve and check."""
+    network.eval()
+    halve_weights(network)
+    torch.onnx.export(
+        network,
+        tuple(inputs.values()),
+        str(file),
+        input_names=list(inputs),
+        output_names=outputs,
+        dynamic_axes={name: {0: "many"} for name in [*inputs, *outputs]},
+        opset_version=17,
+        dynamo=False,
+    )
+    onnx.save(with_halved_weights(onnx.load(file)), file)
+    session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    found = session.run(None, {name: value.numpy() for name, value in inputs.items()})
+    with torch.no_grad():
+        wanted = network(*inputs.values())
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    apart = max(np.abs(a - b.numpy()).max() for a, b in zip(found, wanted, strict=True))
+    print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB, apart from torch by {apart:.1e}")
+    if apart > MOST_DIFFERENCE:
+        raise SystemExit(f"{file} does not calculate what torch does")
+
+
+def halve_weights(network: nn.Module) -> None:
+    """Round large weights to half precision, so that both sides of the check use the same."""
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.numel() >= SMALL:
+                weight.copy_(weight.half().float())
+
+
+def with_halved_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The same model with large weights stored as half precision and widened on use."""
+    casts = []
+    for weight in list(model.graph.initializer):
+        numbers = numpy_helper.to_array(weight)
+        if numbers.dtype != np.float32 or numbers.size < SMALL:
+            continue
+        name = weight.name
+        weight.CopyFrom(numpy_helper.from_array(numbers.astype(np.float16), f"{name}.half"))
+        casts.append(helper.make_node("Cast", [f"{name}.half"], [name], to=onnx.TensorProto.FLOAT))
+    nodes = list(model.graph.node)
+    del model.graph.node[:]
+    model.graph.node.extend(casts + nodes)
+    onnx.checker.check_model(model)
+    return model
+
+
+if __name__ == "__main__":
+    main()
