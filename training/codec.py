@@ -22,6 +22,7 @@ class Codec:
     mean: Tensor  # of a patch, 48 numbers
     into: Tensor  # (components, 48)
     back: Tensor  # (48, components)
+    spread: Tensor  # the standard deviation of each component of a grid
 
     @classmethod
     def of(cls, pictures: np.ndarray) -> Codec:
@@ -32,8 +33,9 @@ class Codec:
         spread = values.flip(0)[:COMPONENTS].sqrt()
         axes = vectors.flip(1)[:, :COMPONENTS]
         axes = axes * axes.sum(0).sign().where(axes.sum(0) != 0, torch.tensor(1.0))
-        scale = SPREAD * (spread / spread[0]) ** FALL / spread
-        return cls(mean.float(), (axes * scale).T.float().contiguous(), (axes / scale).float())
+        scaled = SPREAD * (spread / spread[0]) ** FALL
+        into, back = axes * (scaled / spread), axes * (spread / scaled)
+        return cls(mean.float(), into.T.float().contiguous(), back.float(), scaled.float())
 
     def encoded(self, pictures: Tensor) -> Tensor:
         """Grids (n, components, 16, 16) of pictures (n, 3, 64, 64) from −1 to 1."""

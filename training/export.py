@@ -34,7 +34,7 @@ class Picture(nn.Module):
         self.register_buffer("back", codec.back)
 
     def forward(self, grids: Tensor) -> tuple[Tensor, Tensor]:
-        codec = Codec(self.mean, self.back.T, self.back)
+        codec = Codec(self.mean, self.back.T, self.back, self.back[0])
         small = codec.decoded(grids).clamp(-1, 1)
         return (self.upscaler(small).clamp(-1, 1) + 1) / 2, (small + 1) / 2
 

@@ -78,12 +78,19 @@ class Level(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """From a noisy grid, its cleanness and the words to the clean grid that it may have been."""
+    """From a noisy grid, its cleanness and the words to the clean grid that it may have been.
+
+    The best guess from a single number of known spread is a line through it (Wiener's). The
+    network is given that number at unit scale and only adds what its surroundings and the words
+    tell beyond that line, in units of what the line leaves open: it need not learn to copy, nor
+    how much noise there is (after Karras et al., 2022).
+    """
 
     def __init__(
         self, words: int, widths: Sequence[int] = (80, 128, 160), blocks: int = 2, said: int = 128
     ) -> None:
         super().__init__()
+        self.register_buffer("spread", torch.ones(COMPONENTS))
         self.register_buffer("rates", 1000.0 ** -(torch.arange(32) / 31.0))
         self.understanding = nn.Sequential(
             nn.Linear(2 * 32 + words, said), nn.SiLU(), nn.Linear(said, said), nn.SiLU()
@@ -112,7 +119,9 @@ class Denoiser(nn.Module):
     def forward(self, noisy: Tensor, cleanness: Tensor, words: Tensor) -> Tensor:
         angles = 100.0 * cleanness[:, None] * self.rates
         said = self.understanding(torch.cat([angles.sin(), angles.cos(), words], 1))
-        x = self.entry(noisy) + self.places
+        t, spread = cleanness[:, None, None, None], self.spread[:, None, None]
+        size = ((t * spread) ** 2 + (1 - t) ** 2).sqrt()
+        x = self.entry(noisy / size) + self.places
         kept = []
         for level, halve in zip(self.down[:-1], self.halve, strict=True):
             kept.append(level(x, said))
@@ -121,7 +130,8 @@ class Denoiser(nn.Module):
         for level, enlarge in zip(self.up[-2::-1], self.enlarge[::-1], strict=True):
             x = enlarge(functional.interpolate(x, scale_factor=2.0, mode="nearest"))
             x = level(torch.cat([x, kept.pop()], 1), said)
-        return self.exit(x)
+        line = t * (spread / size) ** 2 * noisy
+        return line + (1 - t) * spread / size * self.exit(x)
 
 
 class Upscaler(nn.Module):

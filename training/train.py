@@ -3,10 +3,10 @@
     python training/train.py --data FOLDER --out FOLDER --minutes 120
 
 Every few minutes it writes `state.pt` (all that is needed to go on), a line of `curve.csv`, and a
-grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant, so a
-grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant: a
-run can be as long as there is time, and the mean of recent weights is used. --cooldown lets the
-step size fall to zero over the last steps of a run that is to be the last.
+grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant: a run
+can be as long as there is time, and the mean of recent weights is used. --cooldown lets the step
+size fall to zero over the last steps of a run that is to be the last.
+"""
 
 import argparse
 import csv
@@ -50,6 +50,7 @@ class Training:
         torch.manual_seed(SEED)
         self.codec, self.full = codec, full
         self.network = Denoiser(len(WORDS))
+        self.network.spread.copy_(codec.spread)
         self.mean = deepcopy(self.network).requires_grad_(False)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(), STEP_SIZE, betas=(0.9, 0.99), weight_decay=0.01, fused=True
@@ -108,7 +109,7 @@ class Training:
         torch._foreach_lerp_(
             list(self.mean.parameters()), list(self.network.parameters()), 1 - keep
         )
-        return float(loss)
+        return loss.item()
 
     def said(self, scores: Tensor) -> Tensor:
         """What is said of each picture: some words, often only those that fit it."""
