@@ -93,7 +93,8 @@ class Training:
         shown[flipped] = shown[flipped].flip(-1)
         clean = self.codec.encoded(shown)
         words = self.said(scores[rows])
-        cleanness = torch.sigmoid(1.3 * torch.randn(BATCH, generator=self.noise) - 0.2)
+        # Most of a picture, its hour and its colours, shows while it is nearly all noise.
+        cleanness = torch.sigmoid(1.6 * torch.randn(BATCH, generator=self.noise) - 1.2)
         t = cleanness[:, None, None, None]
         noisy = (1 - t) * torch.randn(clean.shape, generator=self.noise) + t * clean
         guess = self.network(noisy, cleanness, words)
@@ -135,7 +136,7 @@ def sampled(
     """Grids from noise, by Euler's method on the ODE."""
     x = noise
     t = torch.linspace(0, 1, steps + 1)
-    t = t / (t + 2 * (1 - t))  # shorter steps where there is most noise
+    t = t / (t + 4 * (1 - t))  # shorter steps where there is most noise
     for now, then in itertools.pairwise(t):
         at = now.expand(len(x))
         with_words, without = network(x, at, words), network(x, at, torch.zeros_like(words))

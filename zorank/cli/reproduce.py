@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 def reproduce(
     name: Annotated[
-        str, typer.Argument(help="tuning, simple, mk, highdim, noise, or all of them: all.")
+        str,
+        typer.Argument(
+            help="tuning, simple, mk, highdim, noise, continuity, latent-judges, or all."
+        ),
     ],
     quick: Annotated[
         bool, typer.Option("--quick", help="A small run, in about a minute: no evidence.")
@@ -29,14 +32,19 @@ def reproduce(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes; else one for each core.")
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="A diffusers pipeline for continuity and latent-judges; else dream."),
+    ] = None,
 ) -> None:
     """Run an experiment of the paper: its figure, every curve, and whether its claims hold.
 
     tuning: the grids of settings behind the others. simple: five methods on two functions,
     d = 100 (figure 1). mk: how many to show and to rank (figure 2). highdim: d = 10,000. noise:
-    noisy oracles.
+    noisy oracles. continuity: neighbouring latents of a diffusion model. latent-judges: a person
+    and a model as judges of its pictures.
 
-    Writes NAME.png, NAME.svg, NAME.csv and NAME.json into OUT. All of them take about 50 minutes
+    Writes NAME.png, NAME.svg, NAME.csv and NAME.json into OUT. All of them take about 80 minutes
     on two cores. Ctrl-C loses nothing: the same command goes on, and what is finished is not
     computed again. Delete OUT/NAME.cells.jsonl to measure anew.
 
@@ -51,7 +59,7 @@ def reproduce(
     load_figure()
     load_pycma()
     load_students_t()
-    lab = Lab(folder, quick, workers, log)
+    lab = Lab(folder, quick, workers, log, model)
     for figure in names:
         try:
             report = FIGURES[figure](lab)
@@ -81,7 +89,7 @@ def _tell(report: Report, quick: bool) -> None:
         table.add_row(name, where, *(_verdict(claims.get(mark)) for mark in marks))
     table.caption_justify = "left"
     table.caption = (
-        "How many times lower the value is, from paired runs; 95% intervals are in the JSON file. "
+        f"{report.measure}; 95% intervals are in the JSON file. "
         "✓: the claim holds with 95% confidence; ✗: it does not; ?: these runs cannot tell."
     )
     out.print(table)

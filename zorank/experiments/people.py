@@ -116,9 +116,18 @@ class Session:
 
 
 def hold_session(
-    optimizer: AnyOptimizer, liking: Taste, dim: int, judge: Judge, slates: int, seed: int
+    optimizer: AnyOptimizer,
+    liking: Taste,
+    dim: int,
+    judge: Judge,
+    slates: int,
+    seed: int,
+    watch: Callable[[Vector], None] | None = None,
 ) -> Session:
-    """Let a method ask this many questions of a judge with this taste."""
+    """Let a method ask this many questions of a judge with this taste.
+
+    `watch` is told the method's best after every answer.
+    """
     state = optimizer.init(rng.for_content(seed, b"before the start").standard_normal(dim))
     gains, noises, longest = [], [], 0.0
     for n in range(slates):
@@ -130,7 +139,10 @@ def hold_session(
         answered = perf_counter()
         state = optimizer.tell(state, slate, answer)
         longest = max(longest, asked - began + perf_counter() - answered)
-        gains.append(-float(liking(optimizer.best(state))))
+        best = optimizer.best(state)
+        gains.append(-float(liking(best)))
+        if watch is not None:
+            watch(best)
         noise = optimizer.report(state).get("noise")
         noises.append(None if noise is None else float(noise))
     return Session(tuple(gains), tuple(noises), longest)

@@ -30,6 +30,11 @@ def jpeg(picture: NDArray[np.uint8]) -> bytes:
     return file.getvalue()
 
 
+def opened(file: bytes) -> NDArray[np.uint8]:
+    """The (rows, columns, 3) picture in a file."""
+    return np.asarray(_pillow().open(BytesIO(file)).convert("RGB"))
+
+
 def resized(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     """A (rows, columns, 3) picture at `size` pixels a side."""
     if picture.shape[:2] == (size, size):

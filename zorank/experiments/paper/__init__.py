@@ -1,11 +1,11 @@
-"""The paper's figures on simple functions: one file = one figure, run by `zorank reproduce`."""
+"""The paper's figures: one file = one figure, run by `zorank reproduce`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from zorank.errors import unknown_name
-from zorank.experiments.paper import highdim, mk, noise, simple, tuning
+from zorank.experiments.paper import continuity, highdim, latent_judges, mk, noise, simple, tuning
 from zorank.experiments.paper.lab import Lab, Report
 
 FIGURES: dict[str, Callable[[Lab], Report]] = {
@@ -14,6 +14,8 @@ FIGURES: dict[str, Callable[[Lab], Report]] = {
     "mk": mk.reproduce,
     "highdim": highdim.reproduce,
     "noise": noise.reproduce,
+    "continuity": continuity.reproduce,
+    "latent-judges": latent_judges.reproduce,
 }
 """Every figure by its name, in the order in which `all` makes them."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +31,14 @@ class Lab:
         quick: whether this is the small run that only shows that all is well.
         workers: processes; None takes one for each core.
         console: where progress is shown; None shows none.
+        model: a diffusers pipeline for the figures of pictures; None takes dream.
     """
 
     folder: Path
     quick: bool = False
     workers: int | None = None
     console: Console | None = None
+    model: str | None = None
 
     def run(self, figure: str, trials: Sequence[Trial]) -> dict[Trial, cells.Row]:
         """The row of every trial of a figure."""
@@ -83,27 +85,29 @@ class Line:
         return trials_of(self.problem, self.dim, self.setting, self.points, self.seeds, self.noise)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Report:
     """A finished figure.
 
     Attributes:
         name: of the figure.
         title: what it shows, in a few words.
-        curves: all its lines.
         claims: what the paper says, and what was measured.
         draw: draws it on an empty Matplotlib figure.
-        conditions: what else one has to know to repeat it.
-        told: the lines that the summary tells of; None for all.
+        columns: the headings of its table of numbers.
+        records: that table.
+        details: what else its summary tells, as plain JSON values: all one needs to repeat it.
+        measure: what the numbers of its claims mean.
     """
 
     name: str
     title: str
-    curves: Mapping[Line, Curves]
     claims: Sequence[Claim]
     draw: Callable[[Any], None]
-    conditions: Mapping[str, Any] = field(default_factory=dict)
-    told: Sequence[Line] | None = None
+    columns: Sequence[str]
+    records: Iterable[Sequence[Any]]
+    details: Mapping[str, Any] = field(default_factory=dict)
+    measure: str = "How many times lower the value is, from paired runs"
 
     def save(self, lab: Lab) -> list[Path]:
         """Write NAME.csv, NAME.json, NAME.png and NAME.svg."""
@@ -113,8 +117,8 @@ class Report:
         try:
             with csv_file.open("w", newline="", encoding="utf-8") as handle:
                 writer = csv.writer(handle)
-                writer.writerow(COLUMNS)
-                writer.writerows(self._records())
+                writer.writerow(self.columns)
+                writer.writerows(self.records)
             told = json.dumps(self.summary(lab.quick), indent=1, ensure_ascii=False)
             json_file.write_text(told + "\n", encoding="utf-8")
         except OSError as error:
@@ -123,7 +127,7 @@ class Report:
         return [csv_file, json_file, png, svg]
 
     def summary(self, quick: bool) -> dict[str, Any]:
-        """All but the whole curves, as plain JSON values."""
+        """All but the table, as plain JSON values."""
         return {
             "name": self.name,
             "title": self.title,
@@ -131,38 +135,60 @@ class Report:
             "zorank": __version__,
             "numpy": np.__version__,
             "python": platform.python_version(),
-            "x0": "N(0, I)",
-            **self.conditions,
             "claims": [asdict(claim) for claim in self.claims],
-            "lines": [
-                self._line(line, self.curves[line])
-                for line in (self.curves if self.told is None else self.told)
-            ],
+            **self.details,
         }
 
-    def _line(self, line: Line, curves: Curves) -> dict[str, Any]:
-        marks = [10**n * lead for n in range(1, 7) for lead in (1, 3)]
-        marks = [mark for mark in marks if curves.points[0] <= mark <= line.points]
-        return {
-            "problem": line.problem,
-            "dim": line.dim,
-            "label": line.label,
-            "method": line.setting.method,
-            "options": dict(line.setting.options),
-            "noise": line.noise,
-            "seeds": list(line.seeds),
-            "points": marks,
-            "mean": [float(curves.at(mark).mean()) for mark in marks],
-            "std": [float(curves.at(mark).std()) for mark in marks],
-        }
 
-    def _records(self) -> Iterator[tuple[Any, ...]]:
-        for line, curves in self.curves.items():
-            options = " ".join(f"{name}={value:g}" for name, value in line.setting.options)
-            about = (line.problem, line.dim, line.noise, line.label, line.setting.method, options)
-            for seed, values in zip(curves.seeds, curves.values, strict=True):
-                for points, calls, value in zip(curves.points, curves.calls, values, strict=True):
-                    yield (*about, seed, int(points), int(calls), f"{value:.6g}")
+def report_of_curves(
+    name: str,
+    title: str,
+    curves: Mapping[Line, Curves],
+    claims: Sequence[Claim],
+    draw: Callable[[Any], None],
+    conditions: Mapping[str, Any],
+    told: Iterable[Line] | None = None,
+) -> Report:
+    """The report of a figure of curves; its summary tells of some of its lines, or of all."""
+    return Report(
+        name=name,
+        title=title,
+        claims=claims,
+        draw=draw,
+        columns=COLUMNS,
+        records=_records(curves),
+        details={
+            "x0": "N(0, I)",
+            **conditions,
+            "lines": [_summary(line, curves[line]) for line in (told or curves)],
+        },
+    )
+
+
+def _summary(line: Line, curves: Curves) -> dict[str, Any]:
+    marks = [10**n * lead for n in range(1, 7) for lead in (1, 3)]
+    marks = [mark for mark in marks if curves.points[0] <= mark <= line.points]
+    return {
+        "problem": line.problem,
+        "dim": line.dim,
+        "label": line.label,
+        "method": line.setting.method,
+        "options": dict(line.setting.options),
+        "noise": line.noise,
+        "seeds": list(line.seeds),
+        "points": marks,
+        "mean": [float(curves.at(mark).mean()) for mark in marks],
+        "std": [float(curves.at(mark).std()) for mark in marks],
+    }
+
+
+def _records(curves: Mapping[Line, Curves]) -> Iterator[tuple[Any, ...]]:
+    for line, found in curves.items():
+        options = " ".join(f"{name}={value:g}" for name, value in line.setting.options)
+        about = (line.problem, line.dim, line.noise, line.label, line.setting.method, options)
+        for seed, values in zip(found.seeds, found.values, strict=True):
+            for points, calls, value in zip(found.points, found.calls, values, strict=True):
+                yield (*about, seed, int(points), int(calls), f"{value:.6g}")
 
 
 COLUMNS = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from zorank.experiments.paper.claims import Claim, leads
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import PROBLEM_NAMES, draw_problems
 
 DIM = 100
@@ -44,7 +44,7 @@ def reproduce(lab: Lab) -> Report:
         for m, k in PAIRS
     ]
     curves = lab.curves("mk", lines)
-    return Report(
+    return report_of_curves(
         "mk",
         f"ZO-RankSGD for (m, k), d = {DIM}, η = 50, μ = .01, l = 5, γ = .1",
         curves,

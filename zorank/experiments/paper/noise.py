@@ -11,7 +11,7 @@ from typing import Any
 
 from zorank.experiments.paper.claims import Claim, leads
 from zorank.experiments.paper.curves import Curves
-from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import LABELS, PROBLEM_NAMES, STYLES, draw_curves
 from zorank.experiments.paper.tuning import SEEDS, Grid, decades, descent_grid, tune
 
@@ -44,7 +44,7 @@ def reproduce(lab: Lab) -> Report:
         }
         for t in tuned
     ]
-    return Report(
+    return report_of_curves(
         "noise",
         f"Noisy oracles, d = {DIM}",
         curves,

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from zorank.experiments.paper.claims import Claim, leads
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import (
     COARSE,
     DIAGONAL,
@@ -46,7 +46,7 @@ def comparison(
     ]
     curves = lab.curves(name, lines)
     reached = [mark for mark in marks if mark <= points]
-    return Report(
+    return report_of_curves(
         name,
         title,
         curves,

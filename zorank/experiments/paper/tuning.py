@@ -17,7 +17,7 @@ import numpy as np
 
 from zorank.experiments.paper.claims import LEAST_VALUE, Claim
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report
+from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import DIAGONAL, LABELS, PROBLEM_NAMES, STYLES
 
 EQUAL = 0.02
@@ -205,7 +205,7 @@ def reproduce(lab: Lab) -> Report:
         }
         for t in tuned
     ]
-    return Report(
+    return report_of_curves(
         "tuning",
         "The grids behind the comparison",
         {line: curves for t in tuned for line, curves in t.curves.items()},

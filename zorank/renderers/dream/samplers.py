@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Grid: TypeAlias = NDArray[np.float32]
 Guess: TypeAlias = Callable[[Grid, float], Grid]
 
-SHIFT = 2.0
+SHIFT = 4.0
 """How much shorter the first steps are than the last: the large shapes are decided there."""
 
 

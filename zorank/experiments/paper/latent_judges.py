@@ -1,0 +1,268 @@
+"""A person or a model as judge of a diffusion model's pictures: the panel of section 4.3.
+
+Everybody is shown six pictures a round. The simulated person likes some qualities of pictures
+(`tastes`), looks with an error of a tenth of what random pictures differ, and gives 20 answers;
+the model judge scores how well pictures fit the prompt and gives 50. What each ends with is
+measured by the person's own taste, in standard deviations of random pictures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zorank.experiments import cells
+from zorank.experiments.baselines import BestOfRandom, Neighbours
+from zorank.experiments.paper.claims import Claim, load_students_t
+from zorank.experiments.paper.lab import Lab, Report
+from zorank.experiments.paper.latents import (
+    PROMPTS,
+    VERSION,
+    fit_of,
+    frame,
+    kept,
+    looks,
+    renderer_of,
+)
+from zorank.experiments.people import Judge, Taste, hold_session
+from zorank.experiments.tastes import RANDOM_PICTURES, random_candidates, taste_in_pictures
+from zorank.optimizers import PickStart, RankProcess
+from zorank.protocols import AnyOptimizer
+from zorank.types import Vector
+
+SHOWN, ANSWERS, MODEL_ANSWERS, NOISE = 6, 20, 50, 0.1
+PAPERS = {"step": 1.0, "mu": 0.1, "gamma": 0.5, "m": SHOWN, "space": "gaussian"}
+
+METHODS: dict[str, Callable[[], AnyOptimizer]] = {
+    "best of random": lambda: BestOfRandom(m=SHOWN),
+    "neighbours": lambda: Neighbours(m=SHOWN),
+    "algorithm 3": lambda: PickStart(m=SHOWN, options=PAPERS),
+    "rank-process": lambda: RankProcess(m=SHOWN, space="gaussian", pick=True),
+}
+"""How the next pictures are chosen, by name."""
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """One judge in front of one model.
+
+    Attributes:
+        model: a diffusers pipeline; None is dream.
+        prompt: what the pictures should show.
+        method: how the next pictures are chosen.
+        judge: "person" or "model".
+        answers: how many the judge gives after the first choice.
+        seed: of the person's taste and of everything drawn.
+    """
+
+    model: str | None
+    prompt: str
+    method: str
+    judge: str
+    answers: int
+    seed: int
+
+
+def sit(cell: Sitting) -> cells.Row:
+    """What the judge ends with."""
+    renderer = renderer_of(cell.model, cell.prompt)
+    liked = taste_in_pictures(looks(renderer), renderer.dim, cell.seed)
+    fits = _fit(renderer, cell.prompt)
+    judged, judge = (liked, Judge(noise=NOISE)) if cell.judge == "person" else (fits, Judge())
+    seen: list[Vector] = []
+    optimizer = METHODS[cell.method]()
+    session = hold_session(
+        optimizer, judged, renderer.dim, judge, cell.answers + 1, cell.seed, seen.append
+    )
+    start, end = seen[0], seen[-1]
+    return {
+        "gains": list(session.gains),
+        "liked": [-float(liked(start)), -float(liked(end))],
+        "fits": [-float(fits(start)), -float(fits(end))],
+        "pictures": [kept(renderer, start), kept(renderer, end)],
+        "norm": float(np.linalg.norm(end) / math.sqrt(renderer.dim)),
+        "moments": moments(end, renderer.shape),
+    }
+
+
+def moments(candidate: Vector, shape: tuple[int, ...]) -> list[float]:
+    """The largest of |z| among the channels' means and variances, were the latent N(0, I)."""
+    channels = candidate.reshape(shape[0], -1)
+    many = channels.shape[1]
+    means = np.abs(channels.mean(axis=1)) * math.sqrt(many)
+    variances = np.abs(channels.var(axis=1) - 1) * math.sqrt(many / 2)
+    return [float(means.max()), float(variances.max())]
+
+
+def _fit(renderer: Any, prompt: str) -> Taste:
+    """How well pictures fit the prompt, on the scale of random pictures; smaller is better."""
+    picture = looks(renderer)
+
+    def misfit(x: Vector) -> Any:
+        pictures = np.stack([picture(row) for row in np.atleast_2d(x)])
+        found = -fit_of(pictures, prompt)
+        return found if x.ndim == 2 else float(found[0])
+
+    values = misfit(np.stack(random_candidates(renderer.dim, RANDOM_PICTURES)))
+    return Taste(misfit, float(values.mean()), float(values.std()))
+
+
+def reproduce(lab: Lab) -> Report:
+    """Every prompt and seed: the person with every method, the model with Algorithm 3."""
+    few = lab.quick
+    prompts, seeds = (PROMPTS[:1], range(1)) if few else (PROMPTS, range(3))
+    answers, by_model = (3, 4) if few else (ANSWERS, MODEL_ANSWERS)
+
+    def sitting(prompt: str, seed: int, method: str, judge: str, answers: int) -> Sitting:
+        return Sitting(lab.model, prompt, method, judge, answers, seed)
+
+    # The first seed has every method; the others those that a claim needs most runs of.
+    sittings = [
+        sitting(prompt, seed, method, "person", answers)
+        for prompt in prompts
+        for seed in seeds
+        for method in (METHODS if seed == 0 else ("best of random", "rank-process"))
+    ]
+    sittings += [sitting(prompt, 0, "algorithm 3", "model", by_model) for prompt in prompts]
+    file = lab.folder / "latent-judges.cells.jsonl"
+    found = cells.run(
+        sit, sittings, file, version=VERSION, workers=lab.workers, console=lab.console
+    )
+    rows = dict(zip(sittings, found, strict=True))
+    return Report(
+        name="latent-judges",
+        title="A person and a model as judges of pictures",
+        claims=_claims(rows, answers),
+        draw=lambda figure: _draw(figure, rows),
+        columns=("prompt", "seed", "method", "judge", "answers", "liked", "fit", "norm"),
+        records=[
+            (s.prompt, s.seed, s.method, s.judge, s.answers, *_rounded(row))
+            for s, row in rows.items()
+        ],
+        details={
+            "model": lab.model or "dream",
+            "prompts": list(prompts),
+            "seeds": list(seeds),
+            "shown": SHOWN,
+            "noise": NOISE,
+            "methods": _summary(rows),
+            "largest_moments": np.max([row["moments"] for row in found], axis=0).tolist(),
+        },
+        measure="In standard deviations of random pictures, by the person's taste",
+    )
+
+
+def _rounded(row: cells.Row) -> tuple[str, str, str]:
+    return f"{row['liked'][1]:.4f}", f"{row['fits'][1]:.4f}", f"{row['norm']:.6f}"
+
+
+def _ends(
+    rows: Mapping[Sitting, cells.Row], method: str, judge: str = "person"
+) -> dict[Any, float]:
+    """What a method ended with, by prompt and seed."""
+    return {
+        (s.prompt, s.seed): row["liked"][1]
+        for s, row in rows.items()
+        if s.method == method and s.judge == judge
+    }
+
+
+def _summary(rows: Mapping[Sitting, cells.Row]) -> list[dict[str, Any]]:
+    kinds = dict.fromkeys((s.method, s.judge, s.answers) for s in rows)
+    told = []
+    for method, judge, answers in kinds:
+        of = [row for s, row in rows.items() if (s.method, s.judge) == (method, judge)]
+        told.append(
+            {
+                "method": method,
+                "judge": judge,
+                "answers": answers,
+                "runs": len(of),
+                "start": float(np.median([row["liked"][0] for row in of])),
+                "liked": float(np.median([row["liked"][1] for row in of])),
+                "fit": float(np.median([row["fits"][1] for row in of])),
+            }
+        )
+    return told
+
+
+def _claims(rows: Mapping[Sitting, cells.Row], answers: int) -> list[Claim]:
+    random, ours = _ends(rows, "best of random"), _ends(rows, "rank-process")
+    papers, by_model = _ends(rows, "algorithm 3"), _ends(rows, "algorithm 3", "model")
+    starts = {
+        (s.prompt, s.seed): row["liked"][0]
+        for s, row in rows.items()
+        if s.method == "algorithm 3" and s.judge == "person"
+    }
+    at = f"{answers} answers"
+    return [
+        _lead(
+            "a person improves the picture",
+            "Optimised by a person, pictures are better than the initial ones.",
+            at,
+            [papers[key] - starts[key] for key in papers],
+        ),
+        _lead(
+            "person ahead of model",
+            "Optimised by a person, pictures please them more than optimised by a model.",
+            at,
+            [papers[key] - by_model[key] for key in papers],
+        ),
+        _lead(
+            "algorithm 3 ahead of random",
+            "(ours) Algorithm 3 is ahead of the best of as many random pictures.",
+            at,
+            [papers[key] - random[key] for key in papers],
+        ),
+        _lead(
+            "rank-process ahead of random",
+            "(ours) The studio's method ends 1 sd above the best of as many random pictures.",
+            at,
+            [ours[key] - random[key] for key in ours],
+            needed=1.0,
+        ),
+    ]
+
+
+def _lead(name: str, says: str, at: str, leads: list[float], needed: float = 0.0) -> Claim:
+    """A claim about the mean of paired differences, with a 95% interval."""
+    found = np.array(leads)
+    mean = float(found.mean())
+    if len(found) < 2:
+        return Claim(name, says, "1 run", at, mean > needed, mean, (-math.inf, math.inf), needed)
+    t = load_students_t().ppf(0.975, len(found) - 1)
+    half = float(t * found.std(ddof=1) / math.sqrt(len(found)))
+    interval = (mean - half, mean + half)
+    return Claim(
+        name, says, f"{len(found)} runs", at, interval[0] > needed, mean, interval, needed
+    )
+
+
+def _draw(figure: Any, rows: Mapping[Sitting, cells.Row]) -> None:
+    first = [s for s in rows if s.seed == 0]
+    prompts = list(dict.fromkeys(s.prompt for s in first))[:4]
+    columns = (
+        ("best of random", "person", "best of random"),
+        ("algorithm 3", "person", "Algorithm 3, a person"),
+        ("algorithm 3", "model", "Algorithm 3, a model"),
+        ("rank-process", "person", "rank-process, a person"),
+    )
+    figure.set_size_inches(1.62 * (len(columns) + 1), 1.95 * len(prompts) + 0.3)
+    panels = figure.subplots(len(prompts), len(columns) + 1, squeeze=False)
+    by = {(s.prompt, s.method, s.judge): row for s, row in rows.items() if s.seed == 0}
+    for line, prompt in zip(panels, prompts, strict=True):
+        top = prompt == prompts[0]
+        begun = by[prompt, "algorithm 3", "person"]
+        frame(line[0], begun["pictures"][0], "initial" if top else "", _liked(begun["liked"][0]))
+        line[0].set_ylabel(prompt, fontsize=7)
+        for axes, (method, judge, title) in zip(line[1:], columns, strict=True):
+            row = by[prompt, method, judge]
+            frame(axes, row["pictures"][1], title if top else "", _liked(row["liked"][1]))
+
+
+def _liked(value: float) -> str:
+    return f"liked: {value:+.1f} sd"

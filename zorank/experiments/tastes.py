@@ -1,0 +1,103 @@
+"""Tastes in pictures: what a simulated person sees in one, and how much they like it.
+
+A taste is a mixture of a few qualities that anybody could name, weighed at random. It knows
+nothing of candidates, of latents or of models; it only looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank import rng
+from zorank.experiments.people import Taste
+from zorank.slates import Shell
+from zorank.types import Vector
+
+QUALITIES = (
+    "bright",
+    "warm",
+    "colourful",
+    "contrasted",
+    "light above",
+    "light at the left",
+    "a calm foreground",
+    "a high skyline",
+)
+RANDOM_PICTURES = 60
+"""How many pictures of random candidates tell the mean and the spread of a quality."""
+
+Picture = NDArray[np.float32]
+
+
+def qualities(picture: Picture) -> Vector:
+    """How much of each quality a (rows, columns, 3) picture from 0 to 1 has."""
+    rows, columns, _ = picture.shape
+    red, green, blue = (picture[..., i] for i in range(3))
+    light = 0.3 * red + 0.59 * green + 0.11 * blue
+    across, down = np.linspace(-1, 1, columns), np.linspace(1, -1, rows)
+    change = np.diff(light.mean(axis=1)) ** 2
+    foreground = light[3 * rows // 4 :]
+    return np.array(
+        [
+            light.mean(),
+            (red - blue).mean(),
+            picture.std(axis=2).mean(),
+            light.std(),
+            (light.mean(axis=1) * down).mean(),
+            -(light.mean(axis=0) * across).mean(),
+            -np.abs(np.diff(foreground, axis=1)).mean(),
+            -float(change @ np.arange(rows - 1)) / max(float(change.sum()), 1e-9),
+        ]
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Liking:
+    """Less is better: minus the weighed qualities of a candidate's picture."""
+
+    picture: Callable[[Vector], Picture]
+    mean: Vector
+    spread: Vector
+    weights: Vector
+
+    def __call__(self, x: Vector) -> Any:
+        """Of one candidate, or of a row of each."""
+        if x.ndim == 2:
+            return np.array([self(row) for row in x])
+        seen = (qualities(self.picture(x)) - self.mean) / self.spread
+        return -float(self.weights @ seen)
+
+
+def weights_of(seed: int) -> Vector:
+    """What a person of this seed likes: four of the qualities, or their opposites."""
+    draws = rng.for_content(seed, b"taste in pictures")
+    weights: Vector = np.zeros(len(QUALITIES))
+    weights[draws.permutation(len(QUALITIES))[:4]] = draws.standard_normal(4)
+    return weights / np.linalg.norm(weights)
+
+
+def taste_in_pictures(picture: Callable[[Vector], Picture], dim: int, seed: int) -> Taste:
+    """A taste on the scale of random pictures: mean 0, sd 1, smaller is better."""
+    seen = random_qualities(picture, dim)
+    mean, spread = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
+    weights = weights_of(seed)
+    values = -((seen - mean) / spread) @ weights
+    return Taste(Liking(picture, mean, spread, weights), float(values.mean()), float(values.std()))
+
+
+@lru_cache(maxsize=2)
+def random_qualities(picture: Callable[[Vector], Picture], dim: int) -> Vector:
+    """The qualities of random pictures, a row of each; the same ones for every taste."""
+    return np.array([qualities(picture(x)) for x in random_candidates(dim, RANDOM_PICTURES)])
+
+
+def random_candidates(dim: int, many: int) -> list[Vector]:
+    """Draws of N(0, I) on the shell, always the same."""
+    draws, shell = rng.for_content(0, b"random pictures"), Shell()
+    return [shell.place(draws.standard_normal(dim)) for _ in range(many)]
