@@ -19,7 +19,7 @@ from schooling import school
 from torch import Tensor
 from torch.nn import functional
 
-from zorank.renderers.dream.vocabulary import WORDS
+from zorank.dream.vocabulary import WORDS
 
 SEED = 5
 BATCH = 64
@@ -29,7 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=6)
+    parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -44,7 +44,7 @@ def main() -> None:
         shown = roughened(as_tensor(pictures[rows.numpy()]), chance)
         return functional.binary_cross_entropy_with_logits(network(shown), truth[rows])
 
-    school(network, loss_of_batch, args.minutes, SEED)
+    school(network, loss_of_batch, args.steps, SEED)
     torch.save(network.state_dict(), args.out)
     with torch.no_grad():
         found = torch.cat([network(as_tensor(part)) for part in batches(pictures[seen:])])

@@ -1,6 +1,6 @@
 """Writes the trained networks as ONNX files, weights in half precision, and checks them.
 
-    python training/export.py --run RUN --out zorank/renderers/dream/weights
+    python training/export.py --run RUN --out zorank/dream/weights
 
 A file is as large as its weights at two bytes each; they are widened to four when it is loaded, so
 that it calculates as torch does. The check fails if any differs from torch by more than it may.
@@ -18,9 +18,9 @@ from network import COMPONENTS, GRID, Denoiser, Judge, Upscaler
 from onnx import helper, numpy_helper
 from torch import Tensor, nn
 
-from zorank.renderers.dream.vocabulary import WORDS
+from zorank.dream.vocabulary import WORDS
 
-SMALL = 512  # numbers that are not worth the trouble of halving
+SMALL = 1000  # numbers that are not worth the trouble of halving
 MOST_DIFFERENCE = 1e-4
 
 

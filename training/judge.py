@@ -16,7 +16,7 @@ from schooling import school
 from torch import Tensor
 from torch.nn import functional
 
-from zorank.renderers.dream.vocabulary import WORDS
+from zorank.dream.vocabulary import WORDS
 
 SEED = 6
 BATCH = 64
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--steps", type=int, default=3000)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -45,7 +45,7 @@ def main() -> None:
         wanted = fitting(truth[rows], words)
         return -(wanted * functional.log_softmax(fit, 0)).sum(0).mean()
 
-    school(network, loss_of_batch, args.minutes, SEED)
+    school(network, loss_of_batch, args.steps, SEED)
     torch.save(network.state_dict(), args.out)
 
 

@@ -166,7 +166,7 @@ class Upscaler(nn.Module):
 class Eyes(nn.Module):
     """A small convolutional network: what a 64 × 64 picture shows, as some numbers."""
 
-    def __init__(self, outputs: int, widths: Sequence[int] = (32, 64, 96, 128, 160)) -> None:
+    def __init__(self, outputs: int, widths: Sequence[int] = (16, 48, 96, 128, 160)) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         for a, b in zip((3, *widths[:-1]), widths, strict=True):

@@ -1,6 +1,5 @@
-"""What the trainings of the small networks share: a bounded loop with a falling step size."""
+"""What the trainings of the small networks share: a loop with a falling step size."""
 
-import time
 from collections.abc import Callable
 
 import torch
@@ -11,22 +10,19 @@ from torch import Tensor, nn
 def school(
     network: nn.Module,
     loss_of_batch: Callable[[torch.Generator], Tensor],
-    minutes: float,
+    steps: int,
     seed: int,
     step_size: float = 2e-3,
-) -> list[float]:
-    """Train for so many minutes; the mean loss of every hundred steps."""
+) -> None:
+    """Train for so many steps, and print the mean loss of every hundred."""
     optimizer = torch.optim.AdamW(network.parameters(), step_size, weight_decay=0.01)
     chance = torch.Generator().manual_seed(seed)
     losses: list[float] = []
-    means: list[float] = []
-    start = time.monotonic()
     with Progress() as progress:
-        task = progress.add_task("training", total=minutes * 60)
-        while (spent := time.monotonic() - start) < minutes * 60:
-            warm = min(1.0, (len(means) * 100 + len(losses) + 1) / 100)
+        task = progress.add_task("training", total=steps)
+        for step in range(steps):
             for group in optimizer.param_groups:
-                group["lr"] = step_size * warm * (1 - spent / (minutes * 60))
+                group["lr"] = step_size * min((step + 1) / 100, 1 - step / steps)
             loss = loss_of_batch(chance)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -34,8 +30,6 @@ def school(
             optimizer.step()
             losses.append(loss.item())
             if len(losses) == 100:
-                means.append(sum(losses) / 100)
+                progress.console.print(f"{step + 1} steps: {sum(losses) / 100:.4f}")
                 losses.clear()
-                progress.console.print(f"{100 * len(means)} steps: {means[-1]:.4f}")
-            progress.update(task, completed=spent)
-    return means
+            progress.advance(task)

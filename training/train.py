@@ -24,7 +24,7 @@ from network import COMPONENTS, GRID, Denoiser
 from PIL import Image
 from torch import Tensor
 
-from zorank.renderers.dream.vocabulary import WORDS
+from zorank.dream.vocabulary import WORDS
 
 SEED = 20261116
 BATCH = 32

@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--large", type=Path, required=True)
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--minutes", type=float, default=15)
+    parser.add_argument("--steps", type=int, default=1500)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
     torch.set_num_threads(args.threads)
@@ -49,7 +49,7 @@ def main() -> None:
         edges = sum((made.diff(dim=d) - wanted.diff(dim=d)).abs().mean() for d in (2, 3))
         return (made - wanted).abs().mean() + edges
 
-    school(network, loss_of_batch, args.minutes, SEED)
+    school(network, loss_of_batch, args.steps, SEED)
     torch.save(network.state_dict(), args.out)
 
 

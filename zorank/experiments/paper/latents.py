@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import renderers
+from zorank.dream import model, vocabulary
 from zorank.experiments.tastes import Picture
-from zorank.renderers.dream import model, vocabulary
 from zorank.renderers.pictures import jpeg, opened, resized
 from zorank.types import Vector
 

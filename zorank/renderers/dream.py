@@ -1,7 +1,7 @@
 """dream: a small diffusion model that comes with zorank and runs anywhere, without torch.
 
 It was trained on landscapes that zorank paints itself and knows a small vocabulary
-(`vocabulary.WORDS`). A candidate is the noise that a picture starts from.
+(`zorank.dream.vocabulary.WORDS`). A candidate is the noise that a picture starts from.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank.dream import model, vocabulary
+from zorank.dream.samplers import SAMPLERS
 from zorank.errors import InvalidInput, unknown_name
-from zorank.renderers.dream import model, vocabulary
-from zorank.renderers.dream.samplers import SAMPLERS
 from zorank.renderers.pictures import check_size, jpeg, resized
 from zorank.types import Exhibit, Vector, as_vector
 

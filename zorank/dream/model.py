@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank.dream.samplers import Grid, Guess
+from zorank.dream.vocabulary import WORDS
 from zorank.errors import MissingExtra
-from zorank.renderers.dream.samplers import Grid, Guess
-from zorank.renderers.dream.vocabulary import WORDS
 from zorank.types import Vector
 
 SHAPE = (16, 16, 16)
@@ -71,7 +71,7 @@ def _session(name: str) -> Any:
     # A picture is one thread's work: several are painted at a time, each the same as if alone.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    file = resources.files("zorank.renderers.dream") / "weights" / f"{name}.onnx"
+    file = resources.files("zorank.dream") / "weights" / f"{name}.onnx"
     return onnxruntime.InferenceSession(
         file.read_bytes(), options, providers=["CPUExecutionProvider"]
     )
