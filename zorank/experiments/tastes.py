@@ -29,7 +29,7 @@ QUALITIES = (
     "a calm foreground",
     "a high skyline",
 )
-RANDOM_PICTURES = 60
+RANDOM_PICTURES = 50
 """How many pictures of random candidates tell the mean and the spread of a quality."""
 
 Picture = NDArray[np.float32]
@@ -84,7 +84,7 @@ def weights_of(seed: int) -> Vector:
 
 def taste_in_pictures(picture: Callable[[Vector], Picture], dim: int, seed: int) -> Taste:
     """A taste on the scale of random pictures: mean 0, sd 1, smaller is better."""
-    seen = random_qualities(picture, dim)
+    seen = np.array([qualities(shown) for shown in random_pictures(picture, dim)])
     mean, spread = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
     weights = weights_of(seed)
     values = -((seen - mean) / spread) @ weights
@@ -92,12 +92,9 @@ def taste_in_pictures(picture: Callable[[Vector], Picture], dim: int, seed: int)
 
 
 @lru_cache(maxsize=2)
-def random_qualities(picture: Callable[[Vector], Picture], dim: int) -> Vector:
-    """The qualities of random pictures, a row of each; the same ones for every taste."""
-    return np.array([qualities(picture(x)) for x in random_candidates(dim, RANDOM_PICTURES)])
-
-
-def random_candidates(dim: int, many: int) -> list[Vector]:
-    """Draws of N(0, I) on the shell, always the same."""
+def random_pictures(picture: Callable[[Vector], Picture], dim: int) -> NDArray[np.float32]:
+    """The pictures of random candidates: always the same ones, for every taste and judge."""
     draws, shell = rng.for_content(0, b"random pictures"), Shell()
-    return [shell.place(draws.standard_normal(dim)) for _ in range(many)]
+    return np.stack(
+        [picture(shell.place(draws.standard_normal(dim))) for _ in range(RANDOM_PICTURES)]
+    )

@@ -29,7 +29,7 @@ from zorank.experiments.paper.latents import (
     renderer_of,
 )
 from zorank.experiments.people import Judge, Taste, hold_session
-from zorank.experiments.tastes import RANDOM_PICTURES, random_candidates, taste_in_pictures
+from zorank.experiments.tastes import random_pictures, taste_in_pictures
 from zorank.optimizers import PickStart, RankProcess
 from zorank.protocols import AnyOptimizer
 from zorank.types import Vector
@@ -107,7 +107,7 @@ def _fit(renderer: Any, prompt: str) -> Taste:
         found = -fit_of(pictures, prompt)
         return found if x.ndim == 2 else float(found[0])
 
-    values = misfit(np.stack(random_candidates(renderer.dim, RANDOM_PICTURES)))
+    values = -fit_of(random_pictures(picture, renderer.dim), prompt)
     return Taste(misfit, float(values.mean()), float(values.std()))
 
 

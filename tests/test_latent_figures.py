@@ -1,0 +1,115 @@
+"""Tastes in pictures, and the figures of diffusion models' latents."""
+
+import json
+
+import numpy as np
+import pytest
+
+from zorank.experiments import tastes
+from zorank.experiments.paper import continuity, latent_judges
+from zorank.experiments.paper.latent_judges import Sitting
+from zorank.experiments.paper.latents import shown
+from zorank.experiments.tastes import QUALITIES, qualities, taste_in_pictures, weights_of
+
+
+def plain(value, shape=(16, 16, 3)):
+    return np.full(shape, value, np.float32)
+
+
+def has(picture, quality):
+    return qualities(picture)[QUALITIES.index(quality)]
+
+
+def test_qualities_say_what_their_names_say():
+    dark, light = plain(0.1), plain(0.9)
+    assert has(light, "bright") > has(dark, "bright")
+    orange = plain([0.9, 0.5, 0.1])
+    assert has(orange, "warm") > has(light, "warm") == pytest.approx(0, abs=1e-6)
+    assert has(orange, "colourful") > has(light, "colourful") == pytest.approx(0, abs=1e-6)
+    sky = plain(0.2)
+    sky[:8] = 0.8
+    assert has(sky, "contrasted") > has(light, "contrasted")
+    assert has(sky, "light above") > 0 > has(sky[::-1], "light above")
+    assert has(sky.transpose(1, 0, 2), "light at the left") > 0
+    higher = plain(0.2)
+    higher[:4] = 0.8
+    assert has(higher, "a high skyline") > has(sky, "a high skyline")
+    meadow = plain(0.2)
+    meadow[12:, ::2] = 0.8
+    assert has(meadow, "a calm foreground") < has(sky, "a calm foreground")
+
+
+def test_a_taste_is_on_the_scale_of_random_pictures_and_everybody_has_another():
+    def picture(x):
+        return np.clip(0.5 + 0.1 * x[:48].reshape(4, 4, 3), 0, 1).astype(np.float32)
+
+    found = taste_in_pictures(picture, 60, seed=3)
+    draws = np.random.default_rng(0).standard_normal((400, 60))
+    values = found(draws)
+    assert abs(values.mean()) < 0.4
+    assert 0.6 < values.std() < 1.5
+    assert found(draws[0]) == pytest.approx(values[0])
+    assert np.count_nonzero(weights_of(1)) == 4
+    assert not np.allclose(weights_of(1), weights_of(2))
+    assert tastes.random_pictures(picture, 60).shape == (tastes.RANDOM_PICTURES, 4, 4, 3)
+
+
+def test_one_answer_of_a_person_before_dream_is_told_in_full_and_is_repeatable():
+    cell = Sitting(None, "lake", "rank-process", "person", answers=1, seed=0)
+    row = latent_judges.sit(cell)
+    assert len(row["gains"]) == 2
+    assert row["liked"][1] == pytest.approx(row["gains"][-1])
+    assert row["norm"] == pytest.approx(1)
+    assert shown(row["pictures"][0]).shape == (160, 160, 3)
+    assert latent_judges.sit(cell) == row
+
+
+def rows_of(prompts, seeds):
+    """Rows as `sit` would give them, with what is liked by method and judge."""
+    liked = {
+        ("best of random", "person"): 2.0,
+        ("neighbours", "person"): 1.5,
+        ("algorithm 3", "person"): 3.0,
+        ("rank-process", "person"): 4.0,
+        ("algorithm 3", "model"): 0.5,
+    }
+    return {
+        Sitting(None, prompt, method, judge, 20, seed): {
+            "liked": [0.0, value + 0.01 * seed],
+            "fits": [0.0, 1.0],
+            "norm": 1.0,
+            "moments": [1.0, 2.0],
+        }
+        for prompt in prompts
+        for seed in seeds
+        for (method, judge), value in liked.items()
+    }
+
+
+def test_claims_compare_pairs_of_the_same_prompt_and_seed():
+    claims = {c.name: c for c in latent_judges._claims(rows_of("ab", range(3)), 20)}
+    assert claims["person ahead of model"].measured == pytest.approx(2.5)
+    assert claims["rank-process ahead of random"].measured == pytest.approx(2.0)
+    assert claims["rank-process ahead of random"].needed == 1.0
+    assert all(claim.holds for claim in claims.values())
+    assert all(claim.where == "6 runs" for claim in claims.values())
+
+
+def test_noise_has_the_moments_of_noise_and_a_pattern_has_not():
+    noise = np.random.default_rng(0).standard_normal(4096)
+    assert max(latent_judges.moments(noise, (16, 16, 16))) < 4
+    assert max(latent_judges.moments(noise + 0.5, (16, 16, 16))) > 6
+
+
+def test_continuity_runs_from_the_command_line(zorank, tmp_path):
+    code, out, err = zorank("reproduce", "continuity", "--quick", "--out", str(tmp_path))
+    assert code == 0, err
+    assert "similar pictures" in out
+    found = json.loads((tmp_path / "continuity.json").read_text())
+    assert found["model"] == "dream"
+    changes = list(found["median_change"].values())
+    assert changes == sorted(changes)
+    assert changes[0] < 0.05 * found["median_random_pair"]
+    table = (tmp_path / "continuity.csv").read_text().splitlines()
+    assert len(table) == 1 + 2 * len(continuity.VARIANCES)
+    assert (tmp_path / "continuity.png").stat().st_size > 10_000
