@@ -45,7 +45,11 @@ def main() -> None:
             found.setdefault(WORDS[i], []).extend(seen[:, i].tolist())
         if prompt in PROMPTS:
             rows.append([dream.picture(x) for x in noise[:8]])
-    words = {word: {"found": float(np.mean(s)), "of": len(s)} for word, s in found.items()}
+    missed = json.loads(args.classifier.with_suffix(".json").read_text())
+    words = {
+        word: {"found": float(np.mean(s)), "of": len(s), "missed": missed[word]}
+        for word, s in found.items()
+    }
     every = [s for seen in found.values() for s in seen]
     told = {"words": words, "found": float(np.mean(every)), "of": len(every), "seed": args.seed}
     args.out.write_text(json.dumps(told, indent=1) + "\n")
