@@ -164,7 +164,7 @@ def test_unknown_judges_and_options_are_named():
         make_judge("clipp", {"prompt": "snow"})
     with pytest.raises(InvalidInput, match=r"the judge clip cannot be made from .*colour"):
         make_judge("clip", {"prompt": "snow", "colour": 1})
-    with pytest.raises(InvalidInput, match=r"the judge clip cannot be made from \{\}.*prompt"):
+    with pytest.raises(InvalidInput, match="needs a prompt"):
         make_judge("clip")
     with pytest.raises(InvalidInput, match="needs a prompt"):
         make_judge("clip", {"prompt": " "})

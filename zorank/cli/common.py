@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,6 +59,20 @@ def load_object(target: str) -> Any:
     if not hasattr(module, function_name):
         raise InvalidInput(f"the module {module_name!r} has no {function_name!r}")
     return getattr(module, function_name)
+
+
+def named_values(pairs: list[str]) -> dict[str, Any]:
+    """Settings given as name=value, by name; a value that is no JSON is a word."""
+    values = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+        try:
+            values[name] = json.loads(text)
+        except ValueError:
+            values[name] = text  # such as space=gaussian
+    return values
 
 
 def write_text(path: Path, text: str) -> None:

@@ -45,7 +45,7 @@ class CLIP:
         device: where it runs, such as "cuda:1"; None is the best that is found.
     """
 
-    prompt: str
+    prompt: str = ""
     model: str = DEFAULT
     device: str | None = None
 
