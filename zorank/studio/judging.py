@@ -70,7 +70,7 @@ class Panel:
 
     def choice(self, meta: Mapping[str, Any], renderer: Renderer) -> Choice | None:
         """The judge of a run; without a prompt of its own, it takes the renderer's."""
-        kept = meta["judge"] if "judge" in meta else self.default
+        kept = meta.get("judge", self.default)
         if kept is None:
             return None
         chosen = kept if isinstance(kept, Choice) else Choice(kept["name"], kept["options"])

@@ -4,6 +4,7 @@ import { get, runPath } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { el, find, icon } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
+import { agreementWords } from "./judge.js";
 import { exhibitView } from "./media.js";
 import { historyPlots } from "./plots.js";
 import { comparison } from "./slider.js";
@@ -54,7 +55,9 @@ export function createSidebar({ run, role, enlarged }) {
     });
     find("#journey-section").hidden = stops.length < 2;
     const plots = historyPlots(rows, { several: raters.length > 1, brief: true });
-    find("#going-section").hidden = plots.length === 0 && now.words.length === 0;
+    const agreement = agreementWords(history.judge, { several: raters.length > 1 });
+    find("#agreement").textContent = agreement;
+    find("#going-section").hidden = plots.length === 0 && now.words.length === 0 && !agreement;
     find("#plots").replaceChildren(...plots);
   }
 
