@@ -244,7 +244,10 @@ async function start() {
       Object.assign(round, ballots);
       showWaiting(round, { isOwner });
     },
-    judge: (judge) => judge.round === round.index && suggest(judge),
+    judge: (judge) => {
+      if (judge.round === round.index) suggest(judge);
+      if (judge.order) sidebar.showAgreement();
+    },
     exhibit: (progress) => showProgress(progress, round),
     resumed: load,
   });
