@@ -1,12 +1,13 @@
 """Judges of pictures: any scorer, CLIP from a folder, and what they say if something is wrong."""
 
 import shutil
-from collections import OrderedDict
+from io import BytesIO
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from tests.test_bare import message_without
 from tests.tiny_clip import save_tiny_clip
 from zorank import InvalidInput, Ranking, Run, Slate, Values
 from zorank.oracles import CLIP, JUDGES, PictureOracle, judge_maker, make_judge, pictures
@@ -33,8 +34,6 @@ class Greys:
 
 
 def png(picture):
-    from io import BytesIO
-
     file = BytesIO()
     picture.save(file, "PNG")
     return file.getvalue()
@@ -80,7 +79,6 @@ def test_what_was_seen_is_not_drawn_again_and_memory_is_bounded(monkeypatch):
     monkeypatch.setattr(pictures, "REMEMBERED", 2)
     assert judge.answer(slate(1, 2, 3, 4)) == Ranking.of([3, 2, 1, 0])
     assert len(judge._known) == 2
-    assert isinstance(judge._known, OrderedDict)
     judge.answer(slate(3, 4))
     assert renderer.drawn == 7
 
@@ -157,6 +155,27 @@ def test_a_function_an_object_and_a_class_become_judges():
     for wrong in (3, "text", dict, object()):
         with pytest.raises(InvalidInput, match="mine:it is no judge"):
             judge_maker(wrong, "mine:it")
+
+
+def test_whatever_a_judge_of_ones_own_raises_is_one_sentence():
+    class Picky:
+        def __init__(self, colour):
+            raise KeyError(colour)
+
+        def score(self, shown):
+            return []
+
+    with pytest.raises(InvalidInput, match=r"picky cannot be made from .*KeyError: 'red'"):
+        make_judge("picky", {"colour": "red"}, {"picky": Picky})
+
+
+def test_what_is_not_installed_is_named_with_its_remedy():
+    looks = "zorank.oracles.pictures.decode(zorank.Exhibit('image/png', b''))"
+    assert "pip install 'zorank[studio]'" in message_without(["PIL"], looks)
+    for missing in ("torch", "transformers"):
+        said = message_without([missing], "zorank.oracles.CLIP('snow').score([])")
+        assert f"clip needs {missing}" in said
+        assert "pip install 'zorank[diffusion]'" in said
 
 
 def test_unknown_judges_and_options_are_named():

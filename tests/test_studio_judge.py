@@ -7,17 +7,19 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.studio_server import Server
 from tests.tiny_clip import save_tiny_clip
 from zorank import Ranking, Run
 from zorank.agreement import Agreement, agreement_with
 from zorank.errors import InvalidInput
-from zorank.oracles import judge_maker
+from zorank.oracles import CLIP, PictureOracle, judge_maker
+from zorank.oracles.pictures import score_exhibits
 from zorank.renderers import Landscape
 from zorank.stores import open_store
 from zorank.studio import create_app
 from zorank.studio.judging import Choice, Panel
 from zorank.studio.offer import offer_judge
-from zorank.studio.presentation import to_candidates, to_screen
+from zorank.studio.presentation import shown_order, to_candidates, to_screen
 from zorank.types import Exhibit
 
 TOKEN = "t0ken"
@@ -148,8 +150,6 @@ def test_the_order_on_screen_is_the_judges_and_the_answer_the_persons(store):
     assert found["judge"]["name"] == "blueness"
     assert found["judge"]["problem"] == ""
     pictures = [client.get(exhibit["url"]).content for exhibit in found["exhibits"]]
-    from zorank.oracles.pictures import score_exhibits
-
     scores = score_exhibits(blueness, [Exhibit("image/jpeg", data) for data in pictures])
     assert [p for (p,) in found["judge"]["order"]] == np.argsort(-scores).tolist()
 
@@ -191,13 +191,20 @@ def test_undo_branch_and_a_restart_keep_agreement_right(store):
 
 
 def test_the_numbers_of_a_run_do_not_depend_on_its_judge(store):
-    with_judge, without = studio(store), studio(store, judge=None)
-    runs = [new_run(client) for client in (with_judge, without)]
-    slates = []
-    for client, run_id in zip((with_judge, without), runs, strict=True):
-        Run.open(store, run_id).tell([2, [0, 5]]) if waiting(client, run_id) else None
-        slates.append(np.asarray(Run.open(store, run_id).ask()))
-    assert np.array_equal(*slates)
+    ends = []
+    for judge in (blueness, None):
+        client = studio(store, judge)
+        run_id = new_run(client)
+        for order in ([[2], [0, 5]], [[1]], [[4], [3]]):
+            if judge:
+                judged(client, run_id)
+            # By candidate: where they stand on the screen depends on the run's name.
+            run = Run.open(store, run_id)
+            run.ask()
+            shown = shown_order(run.record, len(run.history), 6)
+            answer(client, run_id, [[shown.index(c) for c in group] for group in order])
+        ends.append(np.asarray(Run.open(store, run_id).ask()))
+    assert np.array_equal(*ends)
 
 
 def test_only_the_last_ten_rounds_are_spoken_of(store):
@@ -210,7 +217,7 @@ def test_only_the_last_ten_rounds_are_spoken_of(store):
     assert shares(client, run_id) == [0.0] * 2 + [1.0] * 10
 
 
-def test_a_judge_keeps_nobody_waiting_and_looks_later(store):
+def test_a_judge_keeps_nobody_waiting_and_its_look_counts_when_it_comes(store):
     slow = Slow()
     client = studio(store, slow, "mine:slow")
     run_id = new_run(client)
@@ -218,20 +225,21 @@ def test_a_judge_keeps_nobody_waiting_and_looks_later(store):
     answer(client, run_id, [[3], [1]])
     assert shares(client, run_id) == [None]
     assert history(client, run_id)["judge"] == {"name": "slow", "agreement": None, "rounds": 0}
-    # A restart meanwhile: what it had not said is asked again.
     slow.may_look.set()
+    found = first_share(client, run_id)
+    assert 0 <= found <= 1
+    # After a restart it looks again, since the answer came first.
+    assert store.rounds(run_id)[0].note == {"judge": {"name": "mine:slow", "scores": None}}
+    assert first_share(studio(store, slow, "mine:slow"), run_id) == found
+
+
+def first_share(client, run_id):
+    """The agreement of the first round, once the judge has looked."""
     for _ in range(600):
-        found = shares(studio_again := client, run_id)
-        if found[0] is not None:
-            break
+        if (share := shares(client, run_id)[0]) is not None:
+            return share
         time.sleep(0.05)
-    assert 0 <= found[0] <= 1
-    restarted = studio(store, slow, "mine:slow")
-    for _ in range(600):
-        if shares(restarted, run_id)[0] is not None:
-            break
-        time.sleep(0.05)
-    assert shares(restarted, run_id) == shares(studio_again, run_id)
+    raise AssertionError("the judge has not looked")
 
 
 def test_several_raters_and_the_judge(store):
@@ -317,8 +325,6 @@ def test_clip_looks_at_a_run_with_the_prompt_of_its_renderer(store, tmp_path):
     run_id = new_run(client, renderer="prompted", judge=judge)
     found = judged(client, run_id)
     assert sorted(p for (p,) in found["judge"]["order"]) == list(range(6))
-    from zorank.oracles import CLIP, PictureOracle
-
     by_hand = PictureOracle(Small(), CLIP("a snowy night", str(tmp_path / "clip")).score)
     shown = client.get(f"/api/runs/{run_id}/rounds/0/candidates").json()["candidates"]
     scores = by_hand.scores([np.array(x) for x in shown])
@@ -345,3 +351,30 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
     ]:
         with pytest.raises(InvalidInput, match=words):
             offer_judge(wanted, options, load)
+
+
+def test_wrong_judges_are_refused_in_one_sentence(refused, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_judges.py").write_text("number = 3\n")
+    assert "did you mean clip" in refused("studio", "--judge", "clop")
+    assert "is no judge" in refused("studio", "--judge", "my_judges:number")
+    assert "'nowhere' of 'nowhere:judge' is not found" in refused(
+        "studio", "--judge", "nowhere:judge"
+    )
+    assert "name=value" in refused("studio", "--judge", "clip", "--judge-option", "prompt")
+    assert "such as --judge clip" in refused("studio", "--judge-option", "prompt=snow")
+
+
+def test_clip_from_the_command_line(tmp_path):
+    save_tiny_clip(tmp_path / "clip")
+    model, prompt = f"model={tmp_path}/clip", "prompt=a snowy night"
+    options = ("--judge-option", model, "--judge-option", prompt)
+    server = Server(tmp_path / "runs.db", "--judge", "clip", *options).start()
+    try:
+        with server.client() as client:
+            run_id = new_run(client, options={"size": 64})
+            order = judged(client, run_id)["judge"]["order"]
+            answer(client, run_id, order)
+            assert shares(client, run_id) == [1.0]
+    finally:
+        server.stop()

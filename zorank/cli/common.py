@@ -61,17 +61,25 @@ def load_object(target: str) -> Any:
     return getattr(module, function_name)
 
 
-def named_values(pairs: list[str]) -> dict[str, Any]:
-    """Settings given as name=value, by name; a value that is no JSON is a word."""
-    values = {}
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """Settings that are given as name=value."""
+    settings = {}
     for pair in pairs:
-        name, equals, text = pair.partition("=")
+        key, equals, text = pair.partition("=")
         if not equals:
             raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+        settings[key] = text
+    return settings
+
+
+def read_values(pairs: list[str]) -> dict[str, Any]:
+    """Settings that are given as name=value; a value that is not JSON is a word."""
+    values: dict[str, Any] = {}
+    for key, text in read_pairs(pairs).items():
         try:
-            values[name] = json.loads(text)
+            values[key] = json.loads(text)
         except ValueError:
-            values[name] = text  # such as space=gaussian
+            values[key] = text  # such as space=gaussian
     return values
 
 

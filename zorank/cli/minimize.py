@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from zorank import optimizers, rng
-from zorank.cli.common import load_function, log, named_values, open_store, out, write_text
+from zorank.cli.common import load_function, log, open_store, out, read_values, write_text
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
@@ -78,7 +78,7 @@ def minimize(
         for given, flag in ((save, "--out"), (plot, "--plot"), (maximize, "--maximize")):
             if given:
                 raise InvalidInput(f"{flag} is for functions; with --human you say what is best")
-        options = named_values(option or [])
+        options = read_values(option or [])
         settings = {"m": m, "k": k, "bounds": box}
         options |= {key: value for key, value in settings.items() if value is not None}
         _rank_by_hand(function, start, method, seed, options, store, name, rounds)
@@ -101,7 +101,7 @@ def minimize(
             seed=seed,
             m=m,
             k=k,
-            options=named_values(option or []),
+            options=read_values(option or []),
             bounds=None if box is None else [box] * start.size,
             maximize=maximize,
             callback=remember,

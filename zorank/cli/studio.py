@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from zorank.cli.common import load_object, named_values, open_store
+from zorank.cli.common import load_object, open_store, read_values
 from zorank.errors import MissingExtra
 
 
@@ -47,5 +47,5 @@ def studio(
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     offered = offer(renderer, load_object)
-    panel = offer_judge(judge, named_values(judge_option or []), load_object)
+    panel = offer_judge(judge, read_values(judge_option or []), load_object)
     serve(open_store(store), offered, host, port, token, browser=not no_browser, panel=panel)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, ZorankError, unknown_name
 from zorank.oracles.clip import CLIP
 from zorank.oracles.pictures import Score
 from zorank.protocols import Scorer
@@ -39,12 +39,14 @@ def make_judge(
     """The judge of this name, made from these options."""
     if name not in makers:
         raise unknown_name("judge", name, makers)
+    given = dict(options or {})
     try:
-        return makers[name](**(options or {}))
-    except TypeError as error:
-        raise InvalidInput(
-            f"the judge {name} cannot be made from {dict(options or {})}: {error}"
-        ) from error
+        return makers[name](**given)
+    except ZorankError:
+        raise
+    except Exception as error:  # one of a user's own may raise anything
+        said = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"the judge {name} cannot be made from {given} ({said})") from error
 
 
 def judge_maker(found: Any, name: str = "this object") -> JudgeMaker:

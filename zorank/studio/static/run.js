@@ -164,7 +164,8 @@ async function load() {
   refresh();
   if (isNew) preload(round.ahead, round.exhibits[0].media_type);
   suggest(round.judge);
-  if (isNew) announce(`${find("#round-name").textContent}. ${find("#heading").textContent}`);
+  const said = ["#round-name", "#heading", "#judge-name"].map((part) => find(part).textContent);
+  if (isNew) announce(said.filter(Boolean).join(". "));
 }
 
 async function undo() {
