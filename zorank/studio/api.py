@@ -259,11 +259,11 @@ async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterato
 
 def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
     with studio.session(run_id) as session:
+        judge = describe_judge(studio, session, role)
         index, slate = session.waiting.index, session.run.ask()
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
         size = getattr(session.renderer, "size", 0)
         done = studio.gallery.ready(run_id, slate, size)
-        judge = describe_judge(studio, session, role)
     waiting_for = max(studio.needed(run_id) - len(cast), 0)
     return {
         "round": {"index": index},

@@ -12,7 +12,7 @@ import itertools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -126,12 +126,18 @@ class Bench:
         self._worker: threading.Thread | None = None
 
     def verdict(
-        self, run: str, choice: Choice, renderer: Renderer, slate: Slate, urgency: int = NOW
+        self,
+        run: str,
+        choice: Choice,
+        renderer: Renderer,
+        slate: Slate,
+        urgency: int = NOW,
+        ask: bool = True,
     ) -> Verdict | None:
-        """What a judge says of a slate; None while it has not looked, which it does from now."""
+        """What a judge says of a slate; None while it has not looked, which one may `ask` for."""
         key = (run, choice.key, _content(slate))
         with self._lock:
-            if key in self._said or key in self._asked:
+            if not ask or key in self._said or key in self._asked:
                 return self._said.get(key)
             self._asked.add(key)
             if self._worker is None:
@@ -142,6 +148,21 @@ class Bench:
         exhibits = [self._gallery.request(run, renderer, x, SOON) for x in slate]
         self._queue.put(_Look(urgency, next(self._numbers), key, choice, exhibits))
         return None
+
+    def agreements(
+        self, run: str, choice: Choice | None, renderer: Renderer, steps: Sequence[Step]
+    ) -> dict[int, Agreement]:
+        """How far people and the judge agree in each round that it has looked at, by its index."""
+        found = {}
+        for step in steps:
+            name, verdict = noted(step)
+            if name and verdict is None and choice is not None and choice.name == name:
+                # The answer came first; to draw many old pictures again would be too much.
+                recent = step.line.index >= len(steps) - RECENT
+                verdict = self.verdict(run, choice, renderer, step.slate, LATER, ask=recent)
+            if verdict is not None and verdict.order is not None:
+                found[step.line.index] = agreement_in(step, verdict.order)
+        return found
 
     def forget(self, run: str) -> None:
         """Drop every verdict of a run."""
@@ -187,14 +208,14 @@ def note_of(choice: Choice, verdict: Verdict | None) -> dict[str, Any]:
     return {"judge": {"name": choice.name, "scores": scores}}
 
 
-def noted(step: Step) -> tuple[str, Verdict | None] | None:
-    """The judge whose look is noted with an answered round, and what it said if that is known."""
+def noted(step: Step) -> tuple[str, Verdict | None]:
+    """The judge that the log names with an answered round, and what it said if that is noted."""
     found = step.line.note.get("judge")
-    if not isinstance(found, Mapping) or "name" not in found:
-        return None
+    if not isinstance(found, Mapping):
+        return "", None
     scores = found.get("scores")
     fits = isinstance(scores, list) and len(scores) == len(step.slate)
-    return str(found["name"]), Verdict(tuple(scores)) if fits and scores else None
+    return str(found.get("name", "")), Verdict(tuple(scores)) if fits and scores else None
 
 
 def agreement_in(step: Step, order: Ranking) -> Agreement:

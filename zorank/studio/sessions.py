@@ -23,20 +23,9 @@ from zorank.optimizers import RankProcess
 from zorank.protocols import AnyOptimizer, Renderer, Store
 from zorank.run import Run, Step
 from zorank.slates import Slate
-from zorank.studio import gallery
+from zorank.studio import gallery, judging
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
-from zorank.studio.judging import (
-    LATER,
-    RECENT,
-    Bench,
-    Choice,
-    Panel,
-    Verdict,
-    agreement_in,
-    note_of,
-    noted,
-)
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
 
@@ -57,7 +46,7 @@ class Session:
 
     run: Run
     renderer: Renderer
-    judge: Choice | None = None
+    judge: judging.Choice | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     ahead: dict[str, Vector] = field(default_factory=dict)
 
@@ -100,13 +89,13 @@ class Studio:
         store: Store,
         renderers: Renderers,
         workers: int = 2,
-        panel: Panel | None = None,
+        panel: judging.Panel | None = None,
     ) -> None:
         self.store = store
         self.renderers = renderers
         self.gallery = Gallery(workers)
-        self.panel = panel or Panel()
-        self.bench = Bench(self.gallery, self.panel)
+        self.panel = panel or judging.Panel()
+        self.bench = judging.Bench(self.gallery, self.panel)
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
 
@@ -120,7 +109,7 @@ class Studio:
         raters: int = 1,
         **kept: Any,
     ) -> str:
-        """A new run; its id. What else is `kept` with it is a judge of its own, or none."""
+        """A new run; its id."""
         made = self.make_renderer(renderer, options or {})
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = getattr(made, "space", "gaussian")
@@ -131,7 +120,7 @@ class Studio:
             "renderer_options": dict(options or {}),
             "title": title or getattr(made, "title", renderer),
             "raters": raters,
-            **kept,
+            **kept,  # a judge of its own, or that it has none
         }
         judge = self.panel.choice(meta, made)
         if judge is not None and "judge" in kept:
@@ -312,7 +301,7 @@ class Studio:
         found = agreements([(step.line.answer, len(step.slate))]).values()
         return sum(found, Agreement()).share
 
-    def verdict(self, session: Session) -> Verdict | None:
+    def verdict(self, session: Session) -> judging.Verdict | None:
         """What the run's judge says of the waiting round; None without one, or until it looked."""
         if session.judge is None:
             return None
@@ -320,28 +309,14 @@ class Studio:
         return self.bench.verdict(session.run.name, session.judge, session.renderer, slate)
 
     def judge_agreements(self, session: Session) -> dict[int, Agreement]:
-        """How far people and the judge agree in each round that it looked at."""
-        found = {}
-        for step in session.steps:
-            order = self._judged_order(session, step)
-            if order is not None:
-                found[step.line.index] = agreement_in(step, order)
-        return found
-
-    def _judged_order(self, session: Session, step: Step) -> Ranking | None:
-        """What the judge said of an answered round; if the answer came first, it looks again."""
-        look = noted(step)
-        if look is None:
-            return None
-        name, verdict = look
-        recent = step.line.index >= len(session.steps) - RECENT
-        if verdict is None and recent and session.judge and session.judge.name == name:
-            shown = (session.run.name, session.judge, session.renderer, step.slate)
-            verdict = self.bench.verdict(*shown, urgency=LATER)
-        return None if verdict is None else verdict.order
+        """How far people and the judge agree in each round that it has looked at."""
+        run = (session.run.name, session.judge, session.renderer)
+        return self.bench.agreements(*run, session.steps)
 
     def _note(self, session: Session) -> dict[str, Any]:
-        return {} if session.judge is None else note_of(session.judge, self.verdict(session))
+        return (
+            {} if session.judge is None else judging.note_of(session.judge, self.verdict(session))
+        )
 
     def _check_waits(self, session: Session, index: int) -> None:
         if session.waiting.index != index:
