@@ -23,7 +23,7 @@ BEST_BELIEVED = 0.98
 class Agreement:
     """Of so many comparisons that others made too, how many went the same way."""
 
-    same: int = 0
+    same: float = 0
     shared: int = 0
 
     def __add__(self, other: Agreement) -> Agreement:
@@ -54,6 +54,16 @@ def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
             here = Agreement(int((meets > 0).sum()), int((meets != 0).sum()))
             found[rater] = found.get(rater, Agreement()) + here
     return found
+
+
+def agreement_with(judge: Ranking, person: Ranking, m: int) -> Agreement:
+    """Of the pairs that a person ordered, how many a judge orders alike; two it ties count half.
+
+    What the person left open is not counted: a judge that says more does not disagree.
+    """
+    theirs, its = _verdicts(person, m), _verdicts(judge, m)
+    meets = (theirs * its)[theirs != 0]
+    return Agreement(float((meets > 0).sum() + 0.5 * (meets == 0).sum()), meets.size)
 
 
 def _verdicts(ranking: Ranking, m: int) -> Vector:

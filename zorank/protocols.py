@@ -12,12 +12,16 @@ asks the same question, bit for bit. Resume, undo and branching need nothing mor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 
 from zorank.slates import Slate
 from zorank.types import Answer, Ballot, Exhibit, Round, RunRecord, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from PIL.Image import Image
 
 S = TypeVar("S")
 
@@ -77,6 +81,14 @@ class Oracle(Protocol):
 
     def answer(self, slate: Slate) -> Answer:
         """The answer to the slate's question."""
+        ...
+
+
+class Scorer(Protocol):
+    """Looks at pictures and says how good each of them is, higher is better. Deterministic."""
+
+    def score(self, pictures: Sequence[Image]) -> ArrayLike:
+        """One number for each picture (an RGB picture of Pillow), in their order."""
         ...
 
 

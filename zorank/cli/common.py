@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -58,6 +59,28 @@ def load_object(target: str) -> Any:
     if not hasattr(module, function_name):
         raise InvalidInput(f"the module {module_name!r} has no {function_name!r}")
     return getattr(module, function_name)
+
+
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """Settings that are given as name=value."""
+    settings = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+        settings[key] = text
+    return settings
+
+
+def read_values(pairs: list[str]) -> dict[str, Any]:
+    """Settings that are given as name=value; a value that is not JSON is a word."""
+    values: dict[str, Any] = {}
+    for key, text in read_pairs(pairs).items():
+        try:
+            values[key] = json.loads(text)
+        except ValueError:
+            values[key] = text  # such as space=gaussian
+    return values
 
 
 def write_text(path: Path, text: str) -> None:

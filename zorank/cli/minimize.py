@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from zorank import optimizers, rng
-from zorank.cli.common import load_function, log, open_store, out, write_text
+from zorank.cli.common import load_function, log, open_store, out, read_values, write_text
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
@@ -78,7 +78,7 @@ def minimize(
         for given, flag in ((save, "--out"), (plot, "--plot"), (maximize, "--maximize")):
             if given:
                 raise InvalidInput(f"{flag} is for functions; with --human you say what is best")
-        options = _options(option or [])
+        options = read_values(option or [])
         settings = {"m": m, "k": k, "bounds": box}
         options |= {key: value for key, value in settings.items() if value is not None}
         _rank_by_hand(function, start, method, seed, options, store, name, rounds)
@@ -101,7 +101,7 @@ def minimize(
             seed=seed,
             m=m,
             k=k,
-            options=_options(option or []),
+            options=read_values(option or []),
             bounds=None if box is None else [box] * start.size,
             maximize=maximize,
             callback=remember,
@@ -158,19 +158,6 @@ def _read_vector(file: Path) -> Any:
         return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
     except (OSError, ValueError, EOFError, OverflowError) as error:
         raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
-
-
-def _options(pairs: list[str]) -> dict[str, Any]:
-    options = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
-        try:
-            options[key] = json.loads(text)
-        except ValueError:
-            options[key] = text  # a word, such as space=gaussian
-    return options
 
 
 def _bounds(text: str | None) -> tuple[float, float] | None:

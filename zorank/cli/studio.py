@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from zorank.cli.common import load_object, open_store
+from zorank.cli.common import load_object, open_store, read_values
 from zorank.errors import MissingExtra
 
 
@@ -25,6 +25,16 @@ def studio(
     token: Annotated[
         str | None, typer.Option(help="The owner's token; else one that is kept.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="Who orders the pictures for people to correct: clip, or your own, module:object."
+        ),
+    ] = None,
+    judge_option: Annotated[
+        list[str] | None,
+        typer.Option(help="What the judge is made from, name=value; may be repeated."),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the link.")] = False,
 ) -> None:
     """Open the studio: a page on which people rank, and the pictures get better.
@@ -32,9 +42,10 @@ def studio(
     Everything is kept as you go: close it, start it again, and go on.
     """
     try:
-        from zorank.studio.offer import offer
+        from zorank.studio.offer import offer, offer_judge
         from zorank.studio.server import serve
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     offered = offer(renderer, load_object)
-    serve(open_store(store), offered, host, port, token, browser=not no_browser)
+    panel = offer_judge(judge, read_values(judge_option or []), load_object)
+    serve(open_store(store), offered, host, port, token, browser=not no_browser, panel=panel)

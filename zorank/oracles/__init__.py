@@ -1,14 +1,22 @@
 """Judges that answer a slate by themselves. A person answers through a run's `tell` instead."""
 
+from zorank.oracles.clip import CLIP
 from zorank.oracles.comparison import ComparisonOracle
 from zorank.oracles.function import FunctionOracle
+from zorank.oracles.judges import JUDGES, judge_maker, make_judge
 from zorank.oracles.noisy import GaussianNoise, JustNoticeable, PlackettLuce, RandomSwaps
+from zorank.oracles.pictures import PictureOracle
 
 __all__ = [
+    "CLIP",
+    "JUDGES",
     "ComparisonOracle",
     "FunctionOracle",
     "GaussianNoise",
     "JustNoticeable",
+    "PictureOracle",
     "PlackettLuce",
     "RandomSwaps",
+    "judge_maker",
+    "make_judge",
 ]

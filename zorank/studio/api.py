@@ -31,15 +31,17 @@ from zorank.studio.forms import (
 )
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
-from zorank.studio.shapes import History, HistoryRow, RaterShown, RunShown
+from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
 from zorank.studio.views import (
     best_so_far,
     describe_card,
+    describe_judge,
     describe_renderer,
     describe_run,
     exhibit_urls,
     for_rater,
     history_rows,
+    judge_standing,
     media_type_of,
     versioned,
 )
@@ -57,7 +59,9 @@ def list_renderers(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
 @router.post("/runs", status_code=201)
 def create_run(new: NewRun, studio: TheStudio, _: Owner) -> dict[str, str]:
     """A new run."""
-    run_id = studio.create(new.renderer, new.m, new.seed, new.options, new.title, new.raters)
+    run_id = studio.create(
+        new.renderer, new.m, new.seed, new.options, new.title, new.raters, **new.kept()
+    )
     with studio.session(run_id) as session:
         studio.look_ahead(session)
     return {"id": run_id}
@@ -74,7 +78,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
     """One run; its owner also reads what the model knows by now."""
     record = studio.store.record(run_id)
     with studio.session(run_id) as session:
-        start = session.start
+        start, judge = session.start, session.judge
         facts = Facts.of(record, session.steps if access.role == "owner" else [])
     return RunShown(
         **describe_run(studio, record),
@@ -83,6 +87,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         raters_needed=studio.needed(run_id),
         start=None if start is None else versioned(f"/api/runs/{run_id}/start", start),
         words=words(facts),
+        judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
     )
 
@@ -125,6 +130,7 @@ def waiting_round(
         ]
         ahead = _ahead(studio, session, studio.likely(session))
         best = best_so_far(run_id, session, media_type)
+        judge = describe_judge(studio, session, access.role)
     return {
         "index": index,
         "key": key,
@@ -132,6 +138,7 @@ def waiting_round(
         "exhibits": exhibits,
         "best": best,
         "ahead": ahead,
+        "judge": judge,
         "answered_by": cast,
         "waiting_for": max(studio.needed(run_id) - len(cast), 0),
         "you_answered": _rater_name(access, rater) in cast,
@@ -221,7 +228,9 @@ def history(run_id: Run, studio: TheStudio, access: Member) -> History:
             )
             for name, count in answers.items()
         ]
-    return History(rows=[HistoryRow(**row) for row in rows], raters=raters)
+        standing = judge_standing(studio, session)
+    judge = None if standing is None else JudgeShown(**standing)
+    return History(rows=[HistoryRow(**row) for row in rows], raters=raters, judge=judge)
 
 
 @router.get("/runs/{run_id}/events")
@@ -238,7 +247,7 @@ async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterato
         if access is None or not access.may_see(run_id):  # the link was revoked
             return
         try:
-            news = await run_in_threadpool(_news, run_id, studio)
+            news = await run_in_threadpool(_news, run_id, studio, access.role)
         except InvalidInput:  # the run was deleted
             return
         for event, data in news.items():
@@ -248,8 +257,9 @@ async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterato
         await asyncio.sleep(0.5)
 
 
-def _news(run_id: str, studio: Studio) -> dict[str, Any]:
+def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
     with studio.session(run_id) as session:
+        judge = describe_judge(studio, session, role)
         index, slate = session.waiting.index, session.run.ask()
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
         size = getattr(session.renderer, "size", 0)
@@ -259,6 +269,7 @@ def _news(run_id: str, studio: Studio) -> dict[str, Any]:
         "round": {"index": index},
         "ballots": {"answered_by": cast, "waiting_for": waiting_for},
         "exhibit": {"round": index, "done": done, "of": len(slate)},
+        **({"judge": {"round": index, **judge}} if judge else {}),
     }
 
 

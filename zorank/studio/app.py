@@ -16,6 +16,7 @@ from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.protocols import Store
 from zorank.studio import api, pages, pictures
 from zorank.studio.guard import Guard
+from zorank.studio.judging import Panel
 from zorank.studio.sessions import NotThere, Renderers, Studio
 
 FOLDER = Path(__file__).parent
@@ -34,6 +35,7 @@ def create_app(
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
     workers: int = 2,
+    panel: Panel | None = None,
 ) -> FastAPI:
     """The studio as an ASGI application.
 
@@ -43,9 +45,10 @@ def create_app(
         token: what opens everything.
         hosts: the names under which the studio may be addressed; "*" is any.
         workers: threads that render.
+        panel: the judges of pictures to choose from, and the one that looks at every run.
     """
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
-    app.state.studio = Studio(store, renderers, workers)
+    app.state.studio = Studio(store, renderers, workers, panel)
     app.state.guard = Guard(token, hosts)
     app.add_middleware(_BodyLimit)
     app.middleware("http")(_guarded)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, HTTPException, Path, Request
 from pydantic import BaseModel, Field, StringConstraints
@@ -29,6 +29,13 @@ Groups = Annotated[list[list[int] | int], Field(max_length=64)]
 OWNER_NAME = "owner"
 
 
+class ChosenJudge(BaseModel):
+    """A judge of pictures, and what it is made from."""
+
+    name: Name
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=32)
+
+
 class NewRun(BaseModel):
     """What to make."""
 
@@ -38,6 +45,16 @@ class NewRun(BaseModel):
     options: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=32)
     title: str = Field(default="", max_length=120, pattern=r"^[^\x00-\x1f]*$")
     raters: int = Field(default=1, ge=1, le=1000)
+    judge: ChosenJudge | None = Field(
+        default=None,
+        description="what orders the pictures for people to correct; null is nobody, "
+        "and if nothing is said it is the studio's judge, if it has one",
+    )
+
+    def kept(self) -> dict[str, Any]:
+        """What is kept with the run only if something was said of it."""
+        chosen = None if self.judge is None else self.judge.model_dump()
+        return {"judge": chosen} if "judge" in self.model_fields_set else {}
 
 
 class Changes(BaseModel):

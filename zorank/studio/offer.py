@@ -1,14 +1,16 @@
-"""Which renderers a studio offers: those of zorank, one of them, or one of the user's own."""
+"""What a studio offers: the renderers and judges of zorank, or one of the user's own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
+from zorank.oracles.judges import JUDGES, judge_maker
 from zorank.protocols import Renderer
+from zorank.studio.judging import Choice, Panel
 from zorank.studio.sessions import Renderers
 
 
@@ -45,3 +47,21 @@ def offer(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
         return {wanted: found}
     title = str(getattr(made, "title", wanted.partition(":")[2]))
     return {wanted: ReadyMade(made, title, str(getattr(made, "description", "")))}
+
+
+def offer_judge(
+    wanted: str | None, options: Mapping[str, Any], load: Callable[[str], Any]
+) -> Panel:
+    """The judges to choose from, and the wanted one as the one that looks at every run."""
+    if wanted is None:
+        if options:
+            raise InvalidInput("options of a judge need a judge; name it, such as --judge clip")
+        return Panel()
+    own = {} if wanted in JUDGES or ":" not in wanted else {wanted: load(wanted)}
+    makers = JUDGES | {name: judge_maker(found, name) for name, found in own.items()}
+    if wanted not in makers:
+        raise unknown_name("judge", wanted, makers)
+    panel = Panel(makers, Choice(wanted, dict(options)))
+    if "prompt" in options or not panel.reads_prompts(wanted):  # else a renderer may have one
+        panel.make(Choice(wanted, dict(options)))
+    return panel

@@ -25,3 +25,9 @@ def to_candidates(on_screen: Ranking, shown: Group) -> Ranking:
 
     among = None if on_screen.among is None else tuple(shown[p] for p in on_screen.among)
     return Ranking(back(on_screen.best), back(on_screen.worst), among)
+
+
+def to_screen(ranking: Ranking, shown: Group) -> Ranking:
+    """A ranking of candidates as a ranking of screen positions."""
+    places = sorted(range(len(shown)), key=lambda position: shown[position])
+    return to_candidates(ranking, tuple(places))

@@ -19,6 +19,7 @@ from zorank.errors import InvalidInput
 from zorank.protocols import Store
 from zorank.studio.access import new_token
 from zorank.studio.app import create_app
+from zorank.studio.judging import Panel
 from zorank.studio.sessions import Renderers
 
 PORT = 8321
@@ -32,13 +33,14 @@ def serve(
     port: int | None = None,
     token: str | None = None,
     browser: bool = True,
+    panel: Panel | None = None,
 ) -> None:
     """Serve until interrupted."""
     listener = _listen(host, port)
     port = listener.getsockname()[1]
     token = token or _kept_token()
     names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
-    app = create_app(store, renderers, token, names)
+    app = create_app(store, renderers, token, names, panel=panel)
     address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     server = uvicorn.Server(settings)

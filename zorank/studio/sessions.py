@@ -23,7 +23,7 @@ from zorank.optimizers import RankProcess
 from zorank.protocols import AnyOptimizer, Renderer, Store
 from zorank.run import Run, Step
 from zorank.slates import Slate
-from zorank.studio import gallery
+from zorank.studio import gallery, judging
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
@@ -46,6 +46,7 @@ class Session:
 
     run: Run
     renderer: Renderer
+    judge: judging.Choice | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     ahead: dict[str, Vector] = field(default_factory=dict)
 
@@ -83,10 +84,18 @@ class Session:
 class Studio:
     """Runs that people rank, over a store and a choice of renderers."""
 
-    def __init__(self, store: Store, renderers: Renderers, workers: int = 2) -> None:
+    def __init__(
+        self,
+        store: Store,
+        renderers: Renderers,
+        workers: int = 2,
+        panel: judging.Panel | None = None,
+    ) -> None:
         self.store = store
         self.renderers = renderers
         self.gallery = Gallery(workers)
+        self.panel = panel or judging.Panel()
+        self.bench = judging.Bench(self.gallery, self.panel)
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
 
@@ -98,6 +107,7 @@ class Studio:
         options: Mapping[str, Any] | None = None,
         title: str = "",
         raters: int = 1,
+        **kept: Any,
     ) -> str:
         """A new run; its id."""
         made = self.make_renderer(renderer, options or {})
@@ -110,9 +120,13 @@ class Studio:
             "renderer_options": dict(options or {}),
             "title": title or getattr(made, "title", renderer),
             "raters": raters,
+            **kept,  # a judge of its own, or that it has none
         }
+        judge = self.panel.choice(meta, made)
+        if judge is not None and "judge" in kept:
+            self.panel.make(judge)  # a judge that cannot be made must not leave a run behind
         run = Run(optimizer, x0, seed, self.store, meta=meta, trace=True)
-        self._sessions[run.name] = Session(run, made)
+        self._sessions[run.name] = Session(run, made, judge)
         return run.name
 
     def make_renderer(self, name: str, options: Mapping[str, Any]) -> Renderer:
@@ -148,7 +162,8 @@ class Studio:
                 raise InvalidInput(f"run {run_id!r} was not made in this studio")
             renderer = self.make_renderer(meta["renderer"], meta["renderer_options"])
             run = Run.open(self.store, run_id, trace=True)
-            return self._sessions.setdefault(run_id, Session(run, renderer))
+            judge = self.panel.choice(meta, renderer)
+            return self._sessions.setdefault(run_id, Session(run, renderer, judge))
 
     def answer(
         self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
@@ -164,7 +179,8 @@ class Studio:
             ranking = to_candidates(on_screen, session.shown)
             cast = self.store.ballots(run_id, index)
             if self.needed(run_id) == 1 and not cast:
-                session.run.tell(ranking, rater=rater, round=index)
+                note = self._note(session)
+                session.run.tell(ranking, rater=rater, round=index, note=note)
             else:
                 self.store.cast(run_id, index, Ballot(rater, ranking))
                 self._close_if_complete(session)
@@ -193,7 +209,7 @@ class Studio:
         """A new run that shares this one's first rounds; its id."""
         with self.session(run_id) as session:
             branch = session.run.branch(round)
-            self._sessions[branch.name] = Session(branch, session.renderer)
+            self._sessions[branch.name] = Session(branch, session.renderer, session.judge)
         title = title or f"{self.meta(run_id)['title']} (branch)"
         self.store.change_meta(branch.name, {"title": title}, dropped=["invitation"])
         return branch.name
@@ -204,6 +220,7 @@ class Studio:
         self._sessions.pop(run_id, None)
         self.gallery.drop_guesses(run_id)
         self.gallery.forget(run_id)
+        self.bench.forget(run_id)
 
     def meta(self, run_id: str) -> dict[str, Any]:
         """What the studio keeps with a run."""
@@ -284,6 +301,23 @@ class Studio:
         found = agreements([(step.line.answer, len(step.slate))]).values()
         return sum(found, Agreement()).share
 
+    def verdict(self, session: Session) -> judging.Verdict | None:
+        """What the run's judge says of the waiting round; None without one, or until it looked."""
+        if session.judge is None:
+            return None
+        slate = session.run.ask()
+        return self.bench.verdict(session.run.name, session.judge, session.renderer, slate)
+
+    def judge_agreements(self, session: Session) -> dict[int, Agreement]:
+        """How far people and the judge agree in each round that it has looked at."""
+        run = (session.run.name, session.judge, session.renderer)
+        return self.bench.agreements(*run, session.steps)
+
+    def _note(self, session: Session) -> dict[str, Any]:
+        return (
+            {} if session.judge is None else judging.note_of(session.judge, self.verdict(session))
+        )
+
     def _check_waits(self, session: Session, index: int) -> None:
         if session.waiting.index != index:
             raise StaleAnswer(
@@ -312,7 +346,8 @@ class Studio:
             answer = ballots[0].ranking if alone else Poll(ballots)
             raters = ", ".join(b.rater for b in ballots)
             try:
-                run.tell(answer, rater=raters, round=index, ballots=len(ballots))
+                note = self._note(session)
+                run.tell(answer, rater=raters, round=index, note=note, ballots=len(ballots))
                 return
             except StaleAnswer:
                 session.refresh()
@@ -323,6 +358,7 @@ class Studio:
         self.gallery.drop_guesses(session.run.name)
         slate = session.run.ask()
         self._render(session, slate, gallery.SOON)
+        self.verdict(session)  # the judge looks as soon as the pictures are there
         if (likely := self.likely(session)) is not None:
             self._render(session, likely, gallery.GUESSED)
 

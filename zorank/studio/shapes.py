@@ -26,6 +26,7 @@ class RunShown(BaseModel):
     words: list[str] = Field(
         description="what the model knows, in a few sentences; for the owner, from round 2 on"
     )
+    judge: str | None = Field(description="who orders the pictures for people to correct")
     could_stop: bool = Field(description="whether another round would hardly be noticed")
 
 
@@ -44,6 +45,9 @@ class HistoryRow(BaseModel):
     gain: float | None = Field(description="expected of another round, in sd of random pictures")
     seconds: float
     agreement: float | None
+    judge_agreement: float | None = Field(
+        description="the share of the pairs people ordered that the judge orders alike"
+    )
     raters: list[str]
     best: str | None
 
@@ -57,8 +61,17 @@ class RaterShown(BaseModel):
     weight: float = Field(description="what an answer counts; 1 where the method learns it itself")
 
 
+class JudgeShown(BaseModel):
+    """The judge who orders the pictures, and how far people agree with it of late."""
+
+    name: str
+    agreement: float | None
+    rounds: int = Field(description="how many of the last rounds this speaks of")
+
+
 class History(BaseModel):
     """What happened."""
 
     rows: list[HistoryRow]
     raters: list[RaterShown]
+    judge: JudgeShown | None = None

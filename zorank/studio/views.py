@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
 from zorank.protocols import Renderer
 from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
+from zorank.studio.judging import RECENT
+from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
@@ -100,11 +103,38 @@ def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any
     return {"url": url, "media_type": media_type, "since": index, "start": picked}
 
 
+def describe_judge(studio: Studio, session: Session, role: str) -> dict[str, Any] | None:
+    """The judge and its order of the waiting round on screen, null until it has looked.
+
+    Only the owner reads what is wrong with it: it may name files.
+    """
+    if session.judge is None:
+        return None
+    verdict = studio.verdict(session)
+    order = None if verdict is None else verdict.order
+    on_screen = None if order is None else to_screen(order, session.shown)
+    return {
+        "name": session.judge.title,
+        "order": None if on_screen is None else [list(group) for group in on_screen.best],
+        "problem": verdict.problem if verdict is not None and role == "owner" else "",
+    }
+
+
+def judge_standing(studio: Studio, session: Session) -> dict[str, Any] | None:
+    """How far people and the judge agree over the last rounds that it looked at."""
+    looked = list(studio.judge_agreements(session).values())[-RECENT:]
+    if session.judge is None and not looked:
+        return None
+    name = "the judge" if session.judge is None else session.judge.title
+    return {"name": name, "agreement": sum(looked, Agreement()).share, "rounds": len(looked)}
+
+
 def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str, Any]]:
     """A row for each answered round."""
     rows: list[dict[str, Any]] = []
     start = session.start
     started = False
+    judged = studio.judge_agreements(session)
     for step in session.steps:
         line = step.line
         started = started or step.moved
@@ -120,6 +150,7 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
                 **_known(step.report),
                 "seconds": (line.answered_at or line.shown_at) - line.shown_at,
                 "agreement": studio.round_agreement(step),
+                "judge_agreement": judged.get(line.index, Agreement()).share,
                 "raters": _raters(line),
                 "best": url if started else None,
             }
@@ -129,7 +160,7 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
 
 def for_rater(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the history without what is the owner's to know."""
-    return {**row, **_known({}), "raters": []}
+    return {**row, **_known({}), "judge_agreement": None, "raters": []}
 
 
 def exhibit_urls(run_id: str, index: int, slate: Slate, shown: Group) -> list[str]:

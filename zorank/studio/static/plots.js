@@ -82,6 +82,7 @@ export function historyPlots(rows, { several = false, brief = false } = {}) {
     !brief && linePlot(ranked, "distance", "Distance from the start", (value) => value.toPrecision(2)),
     (!brief || !models) && linePlot(ranked, "seconds", "Time per answer", seconds),
     several && linePlot(ranked, "agreement", "Agreement", percent),
+    !brief && linePlot(ranked, "judge_agreement", "Agreement with the judge", percent),
   ].filter(Boolean);
 }
 

@@ -6,6 +6,7 @@ import { attempt } from "./dialogs.js";
 import { announce, debounce, drawIcons, find } from "./dom.js";
 import { createEnlarged } from "./enlarge.js";
 import { listen } from "./events.js";
+import { showJudgeNote, tellProblem } from "./judge.js";
 import { bindKeys } from "./keys.js";
 import { neighbour } from "./layout.js";
 import { toggleSound } from "./media.js";
@@ -24,6 +25,7 @@ let run = null;
 let round = null;
 let ranking = model.EMPTY;
 let past = [];
+let suggested = null;
 let active = 0;
 let busy = false;
 
@@ -31,6 +33,7 @@ const single = () => round?.question === "best";
 const rankable = () => round && !busy && !waiting();
 const waiting = () => round.you_answered && round.waiting_for > 0;
 const isOwner = role === "owner";
+const asSuggested = () => suggested && model.sameRanking(ranking, suggested);
 
 const enlarged = createEnlarged(find("#enlarged"), {
   round: () => round, ranking: () => ranking, single,
@@ -68,10 +71,23 @@ function change(next, { remember = true, words } = {}) {
   if (words) announce(words);
 }
 
+/** The judge's order fills a tray that nobody has touched; from then on it is the person's. */
+function suggest(judge) {
+  tellProblem(judge?.problem);
+  const untouched = model.isEmpty(ranking) && !past.length && !stash.keptSelection(runId, round.index);
+  if (!judge?.order || !untouched || single() || !rankable()) return;
+  suggested = model.fromAnswer({ order: judge.order }, round.exhibits.length);
+  ranking = suggested;
+  refresh();
+  sendDraft(round.index);
+  announce(find("#judge-name").textContent);
+}
+
 function refresh() {
   grid.update(ranking, { single: single() });
   showTray(ranking, round.exhibits, { single: single() });
   showChrome(round, { role, ready: !model.isEmpty(ranking), tieNext: ranking.tieNext, waiting: waiting() });
+  showJudgeNote(suggested && !model.isEmpty(ranking) ? round.judge?.name : "", ranking);
   if (enlarged.isOpen()) enlarged.refresh();
 }
 
@@ -134,6 +150,7 @@ async function load() {
   round = done.value;
   if (isNew) {
     past = [];
+    suggested = null;
     active = 0;
     ranking = model.fromAnswer(stash.keptSelection(runId, round.index), round.exhibits.length);
     enlarged.close();
@@ -146,14 +163,18 @@ async function load() {
   showWaiting(round, { isOwner });
   refresh();
   if (isNew) preload(round.ahead, round.exhibits[0].media_type);
-  if (isNew) announce(`${find("#round-name").textContent}. ${find("#heading").textContent}`);
+  suggest(round.judge);
+  const said = ["#round-name", "#heading", "#judge-name"].map((part) => find(part).textContent);
+  if (isNew) announce(said.filter(Boolean).join(". "));
 }
 
 async function undo() {
   if (!round || busy) return;
   if (past.length) return change(past.pop(), { remember: false, words: "Taken back" });
-  if (!model.isEmpty(ranking)) return change(model.EMPTY, { remember: false, words: "Cleared" });
-  if (!isOwner || round.index === 0) return;
+  const before = isOwner && round.index > 0;
+  // An order that the judge gave is nothing the person did, so it is not theirs to take back.
+  if (!model.isEmpty(ranking) && !(before && asSuggested())) return change(model.EMPTY, { remember: false, words: "Cleared" });
+  if (!before) return;
   busy = true;
   const done = await attempt(() => post(path("/undo"), { rounds: 1 }), { retry: undo, onStale: load });
   busy = false;
@@ -199,6 +220,7 @@ function bindButtons() {
   find("#same").addEventListener("click", same);
   find("#none-better").addEventListener("click", noneBetter);
   find("#help-button").addEventListener("click", showHelp);
+  find("#judge-clear").addEventListener("click", actions.clear);
   // After a click with the mouse, Enter means Next again, not the button that was clicked.
   find(".actions").addEventListener("click", (event) => event.detail > 0 && event.target.closest("#undo, #same, #none-better, #next")?.blur());
 }
@@ -222,6 +244,10 @@ async function start() {
     ballots: (ballots) => {
       Object.assign(round, ballots);
       showWaiting(round, { isOwner });
+    },
+    judge: (judge) => {
+      if (judge.round === round.index) suggest(judge);
+      if (judge.order) sidebar.showAgreement();
     },
     exhibit: (progress) => showProgress(progress, round),
     resumed: load,

@@ -4,6 +4,7 @@ import { get, runPath } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { el, find, icon } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
+import { agreementWords } from "./judge.js";
 import { exhibitView } from "./media.js";
 import { historyPlots } from "./plots.js";
 import { comparison } from "./slider.js";
@@ -54,8 +55,18 @@ export function createSidebar({ run, role, enlarged }) {
     });
     find("#journey-section").hidden = stops.length < 2;
     const plots = historyPlots(rows, { several: raters.length > 1, brief: true });
-    find("#going-section").hidden = plots.length === 0 && now.words.length === 0;
     find("#plots").replaceChildren(...plots);
+    sayAgreement(history);
+  }
+
+  /** A judge may look after the answer was given, so this is asked for again when it has. */
+  async function showAgreement() {
+    if (role === "owner") await get(runPath(run.id, "/history")).then(sayAgreement, () => {});
+  }
+
+  function sayAgreement({ judge, raters }) {
+    find("#agreement").textContent = agreementWords(judge, { several: raters.length > 1 });
+    find("#going-section").hidden = !["#words", "#agreement", "#plots"].some((part) => find(part).hasChildNodes());
   }
 
   /** What the model knows; when it would be enough, the way to the result is one click. */
@@ -77,7 +88,7 @@ export function createSidebar({ run, role, enlarged }) {
     view.querySelector("input")?.focus();
   }
 
-  return { showBest, showHistory, compare };
+  return { showBest, showHistory, showAgreement, compare };
 }
 
 /** Below 900 px the sidebar is a drawer over the page. */

@@ -1,0 +1,131 @@
+"""A judge who looks at pictures: any model that gives a picture a number answers a slate.
+
+Pictures are RGB images of Pillow: what models' own processors take, and `np.asarray(picture)` is
+its (rows, columns, 3) array of bytes. Scores say "higher is better", as such models do.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from zorank.errors import InvalidInput, MissingExtra
+from zorank.protocols import Renderer
+from zorank.slates import Slate
+from zorank.types import Answer, Exhibit, Vector
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+Score: TypeAlias = "Callable[[Sequence[Image]], Any]"
+"""Pictures → a number for each, higher is better."""
+
+REMEMBERED = 4096
+"""How many candidates' scores an oracle keeps."""
+
+
+@dataclass(frozen=True, eq=False)
+class PictureOracle:
+    """Ranks candidates by what a model says of their pictures.
+
+    Attributes:
+        renderer: what draws the candidates; its exhibits must be pictures.
+        score: pictures → a number for each, higher is better.
+        k: the deepest ranking it will give; None gives what the slate asks for.
+        batch: how many pictures the model is shown at once.
+    """
+
+    renderer: Renderer
+    score: Score
+    k: int | None = None
+    batch: int = 8
+    _known: OrderedDict[bytes, float] = field(default_factory=OrderedDict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.score):
+            raise InvalidInput(
+                "score must be a function of pictures that returns a number for each, "
+                f"found {self.score!r:.60}; of a judge, pass its method: judge.score"
+            )
+        _check_batch(self.batch)
+
+    def answer(self, slate: Slate) -> Answer:
+        """The answer to the slate's question."""
+        return slate.answer_from(-self.scores(slate), self.k)
+
+    def scores(self, candidates: Iterable[Vector]) -> Vector:
+        """The score of every candidate; one that was seen before is not drawn again."""
+        named = [(_name(x), x) for x in candidates]
+        new = {name: x for name, x in named if name not in self._known}
+        found = score_exhibits(self.score, self._draw(list(new.values())), self.batch)
+        known = {name: self._known[name] for name, _ in named if name not in new}
+        known |= zip(new, found.tolist(), strict=True)
+        self._remember(known)
+        return np.array([known[name] for name, _ in named])
+
+    def _draw(self, candidates: list[Vector]) -> Sequence[Exhibit]:
+        return self.renderer.render(candidates) if candidates else ()
+
+    def _remember(self, known: dict[bytes, float]) -> None:
+        for name in known:
+            self._known.pop(name, None)
+        self._known.update(known)  # the latest last
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+
+def score_exhibits(score: Score, exhibits: Sequence[Exhibit], batch: int = 8) -> Vector:
+    """The scores of exhibits, `batch` at a time."""
+    _check_batch(batch)
+    parts = [
+        _checked(score([decode(exhibit) for exhibit in part]), len(part))
+        for part in (exhibits[i : i + batch] for i in range(0, len(exhibits), batch))
+    ]
+    return np.concatenate([np.empty(0), *parts])
+
+
+def decode(exhibit: Exhibit) -> Image:
+    """An exhibit as an RGB picture."""
+    try:
+        from PIL import Image, UnidentifiedImageError
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a judge of pictures", "pillow", "studio") from error
+    try:
+        return Image.open(BytesIO(exhibit.data)).convert("RGB")
+    except UnidentifiedImageError as error:
+        raise InvalidInput(
+            f"a judge of pictures cannot look at {exhibit.media_type}; it needs exhibits that "
+            "Pillow can open, such as JPEG, PNG or WebP"
+        ) from error
+
+
+def _checked(scores: Any, count: int) -> Vector:
+    # A tensor may hold on to its gradient or live on another device.
+    plain = scores.detach().cpu().tolist() if hasattr(scores, "detach") else scores
+    try:
+        numbers = np.asarray(plain, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"a judge must return numbers, found {plain!r:.60}") from error
+    if numbers.size != count:
+        raise InvalidInput(
+            f"a judge must return {count} numbers for {count} pictures, "
+            f"found an array of shape {numbers.shape}"
+        )
+    if not np.isfinite(numbers).all():
+        raise InvalidInput(f"a judge must return finite numbers, found {plain!r:.60}")
+    return numbers.reshape(count)
+
+
+def _name(candidate: Vector) -> bytes:
+    return blake2b(candidate.tobytes(), digest_size=16).digest()
+
+
+def _check_batch(batch: Any) -> None:
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise InvalidInput(f"batch must be a whole number from 1, found {batch!r:.60}")
