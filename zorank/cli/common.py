@@ -60,6 +60,17 @@ def load_object(target: str) -> Any:
     return getattr(module, function_name)
 
 
+def read_pairs(pairs: list[str]) -> dict[str, str]:
+    """Settings that are given as name=value."""
+    settings = {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+        settings[key] = text
+    return settings
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a file, or say why it cannot be written."""
     try:

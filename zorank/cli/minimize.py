@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from zorank import optimizers, rng
-from zorank.cli.common import load_function, log, open_store, out, write_text
+from zorank.cli.common import load_function, log, open_store, out, read_pairs, write_text
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
@@ -161,11 +161,8 @@ def _read_vector(file: Path) -> Any:
 
 
 def _options(pairs: list[str]) -> dict[str, Any]:
-    options = {}
-    for pair in pairs:
-        key, equals, text = pair.partition("=")
-        if not equals:
-            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+    options: dict[str, Any] = {}
+    for key, text in read_pairs(pairs).items():
         try:
             options[key] = json.loads(text)
         except ValueError:

@@ -119,8 +119,9 @@ class Diffusers:
         return painting.MOST_TOGETHER if self._model().device == "cuda" else 1
 
     def check(self) -> None:
-        """Say early and cheaply if the model is not there."""
-        models.locate(self.model)
+        """Say early and cheaply if the model that was named is not there."""
+        if self.model:
+            models.locate(self.model)
 
     def warm_up(self) -> None:
         """Load the pipeline and encode the prompt."""
@@ -142,8 +143,10 @@ class Diffusers:
         """The picture of a candidate as a (rows, columns, 3) array of red, green and blue."""
         return self._pictures([candidate], lambda share: None)[0]
 
-    def drift(self, candidate: Vector) -> dict[str, Any]:
-        """How far a candidate's latents are from noise; see `zorank.renderers.latents.drift`."""
+    def drift(self, candidate: Vector) -> dict[str, Any] | None:
+        """How far tuned latents are from noise; see `zorank.renderers.latents.drift`."""
+        if "latents" not in parts_of(self.tune):
+            return None
         point = self._layout(self._model()).read(candidate)
         # Packed latents, (places, channels), have their channels last.
         first = point.latents if point.latents.ndim > 2 else point.latents.T

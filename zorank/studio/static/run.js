@@ -224,6 +224,7 @@ async function start() {
       showWaiting(round, { isOwner });
     },
     exhibit: (progress) => showProgress(progress, round),
+    progress: ({ round: index, shares }) => index === round.index && grid.progress(shares),
     resumed: load,
   });
 }
