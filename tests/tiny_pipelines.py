@@ -96,14 +96,14 @@ def text_encoder(projected=False):
     ).eval()
 
 
-def scheduler(kind=None):
+def scheduler(kind=None, **settings):
     """The noise schedule of Stable Diffusion, as a scheduler of this kind."""
     import diffusers
 
     schedule = {"beta_start": 0.00085, "beta_end": 0.012, "beta_schedule": "scaled_linear"}
     more = {"steps_offset": 1, "timestep_spacing": "leading"}
     kind = kind or diffusers.PNDMScheduler
-    return kind.from_config({**schedule, **more, "skip_prk_steps": True})
+    return kind.from_config({**schedule, **more, "skip_prk_steps": True}, **settings)
 
 
 def tokenizer():

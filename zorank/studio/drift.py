@@ -1,4 +1,4 @@
-"""How far a run has drifted: whether its noise still is noise, how much its picture has changed."""
+"""How far a run has drifted: is its noise still noise, how much has its picture changed."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Diffusers:
         guidance_spread: one standard deviation of a tuned guidance, in its logarithm.
         seed: draws the latents where they are not tuned.
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
-        device: cuda, mps or cpu; auto finds the best.
+        device: cuda, cuda:1, mps or cpu; auto finds the best.
         dtype: float16, bfloat16 or float32; auto knows which fits the device.
     """
 
@@ -95,6 +95,11 @@ class Diffusers:
                 raise InvalidInput(f"{name} must be from {lowest} to {highest}, found {found!r}")
         if self.dtype not in DTYPES:
             raise InvalidInput(f"dtype must be one of {', '.join(DTYPES)}, found {self.dtype!r}")
+        if not models.DEVICE.fullmatch(self.device):
+            raise InvalidInput(
+                f"device must be one of auto, cuda, cuda:1 and so on, mps, cpu, "
+                f"found {self.device!r}"
+            )
         samplers.check_name(self.sampler)
         object.__setattr__(self, "tune", "+".join(parts_of(self.tune)))
 
@@ -116,7 +121,7 @@ class Diffusers:
         if self.batch:
             return self.batch
         # A CPU gains nothing, and what shares a pass differs in the last bit from what does not.
-        return painting.MOST_TOGETHER if self._model().device == "cuda" else 1
+        return painting.MOST_TOGETHER if self._model().device.startswith("cuda") else 1
 
     def check(self) -> None:
         """Say early and cheaply if the model that was named is not there."""

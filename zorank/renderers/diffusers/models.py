@@ -22,6 +22,7 @@ HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 KEPT = 2
 """How many loaded pipelines are kept: more might not fit into memory."""
 
+DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 DTYPES = ("auto", "float16", "bfloat16", "float32")
 
 Encoded: TypeAlias = dict[str, Any]
@@ -175,7 +176,7 @@ def _device(torch: Any) -> str:
 
 def _dtype(torch: Any, device: str, index: dict[str, Any]) -> Any:
     """Half precision where it is quick; transformers need the range of bfloat16."""
-    if device != "cuda":
+    if not device.startswith("cuda"):
         return torch.float32
     brain = "transformer" in index and torch.cuda.is_bf16_supported()
     return torch.bfloat16 if brain else torch.float16
