@@ -8,8 +8,10 @@ how far it is, and how many candidates it likes to be given at once.
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -51,6 +53,9 @@ class Gallery:
         self._kept: OrderedDict[Key, Exhibit] = OrderedDict()
         self._capacity = capacity
         self._size = 0
+        self._closed = False
+        # A thread that dies with Python inside of a model's library would take it down noisily.
+        atexit.register(self.close)
         for _ in range(workers):
             threading.Thread(target=self._work, daemon=True, name="zorank-render").start()
 
@@ -98,10 +103,17 @@ class Gallery:
             for key in [key for key in self._kept if key[0] == run]:
                 self._size -= len(self._kept.pop(key).data)
 
+    def close(self, patience: float = 10.0) -> None:
+        """Render nothing more, and wait, but not for ever, for what is being rendered."""
+        self._closed = True
+        deadline = time.monotonic() + patience
+        while self._rendering and time.monotonic() < deadline:
+            time.sleep(0.02)
+
     def _work(self) -> None:
-        while True:
+        while not self._closed:
             task = self._queue.get()
-            if self._claim(task):
+            if not self._closed and self._claim(task):
                 self._render([task, *self._companions(task)])
 
     def _claim(self, task: _Task) -> bool:
@@ -134,6 +146,8 @@ class Gallery:
         candidates = [task.candidate for task in tasks]
 
         def tell(share: float) -> None:
+            if self._closed:
+                raise RuntimeError("the studio is closing")
             with self._lock:
                 self._rendering |= {task.key: float(share) for task in tasks}
 

@@ -93,6 +93,11 @@ class Diffusers:
             found = getattr(self, name)
             if not lowest <= found <= highest:
                 raise InvalidInput(f"{name} must be from {lowest} to {highest}, found {found!r}")
+        if bool(self.width) != bool(self.height):  # pipelines would then ignore the one given
+            raise InvalidInput(
+                f"width and height are given together, or neither; "
+                f"found {self.width} × {self.height}"
+            )
         if self.dtype not in DTYPES:
             raise InvalidInput(f"dtype must be one of {', '.join(DTYPES)}, found {self.dtype!r}")
         if not models.DEVICE.fullmatch(self.device):

@@ -21,6 +21,8 @@ Progress = Callable[[float], None]
 Picture = NDArray[np.uint8]
 
 MOST_TOGETHER = 8
+MOST_PROMPTS = 64
+"""How many encoded prompts are kept."""
 
 
 class _Shape(Exception):
@@ -31,6 +33,8 @@ def encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
     """What a pipeline is given for a prompt, encoded once for all pictures."""
     key = (prompt, negative_prompt)
     if key not in model.encoded:
+        if len(model.encoded) >= MOST_PROMPTS:
+            model.encoded.clear()
         model.encoded[key] = _encode(model, prompt, negative_prompt)
     return model.encoded[key]
 
