@@ -31,7 +31,7 @@ LIMITS: dict[str, tuple[float, float]] = {
     "prompt_rank": (1, 256),
     "prompt_spread": (0, 10),
     "guidance_spread": (0, 10),
-    "seed": (0, 2**63 - 1),
+    "noise_seed": (0, 2**63 - 1),
     "batch": (0, 64),
 }
 
@@ -57,7 +57,7 @@ class Diffusers:
         prompt_rank: coordinates of a tuned prompt.
         prompt_spread: length of one standard deviation of it, as a share of the prompt's own.
         guidance_spread: one standard deviation of a tuned guidance, in its logarithm.
-        seed: draws the latents where they are not tuned.
+        noise_seed: draws the latents where they are not tuned.
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
         device: cuda, cuda:1, mps or cpu; auto finds the best.
         dtype: float16, bfloat16 or float32; auto knows which fits the device.
@@ -77,7 +77,7 @@ class Diffusers:
     prompt_rank: int = _said(8, "Coordinates of a tuned prompt.")
     prompt_spread: float = _said(0.2, "How far one standard deviation moves a tuned prompt.")
     guidance_spread: float = _said(0.25, "The same of a tuned guidance, in its logarithm.")
-    seed: int = _said(0, "Draws the latents where they are not tuned.")
+    noise_seed: int = _said(0, "Draws the latents where they are not tuned.")
     batch: int = _said(0, "Pictures in one pass; 0 lets the device decide.")
     device: str = _said("auto", "cuda, mps or cpu.")
     dtype: str = _said("auto", "The precision.", choices=DTYPES)
@@ -177,7 +177,7 @@ class Diffusers:
                 "tune latents or guidance"
             )
         rank, spread = self.prompt_rank, self.guidance_spread
-        return Layout(parts, shape, rank, self.guidance, spread, self.seed)
+        return Layout(parts, shape, rank, self.guidance, spread, self.noise_seed)
 
     def _encoded(self, model: Model) -> models.Encoded:
         try:
