@@ -23,6 +23,10 @@ class ReplayError(ZorankError):
     """A log that cannot be continued by this optimizer, configuration or version."""
 
 
+class RenderError(ZorankError, RuntimeError):
+    """An exhibit that could not be made: too little memory, a model that fails."""
+
+
 class MissingExtra(ZorankError, ImportError):
     """A library that an optional part of zorank needs and that is not installed."""
 

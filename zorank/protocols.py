@@ -65,11 +65,17 @@ class Renderer(Protocol):
     """Turns candidates into what a judge can look at or listen to. Deterministic.
 
     It may also have `space` ("gaussian" unless it says otherwise), `title`, `description`, and, as
-    a dataclass, a field `size` in which a larger picture can be asked for.
+    a dataclass, a field `size` in which a larger picture can be asked for. One that is slow may
+    take `render(candidates, progress=...)` and tell it, from 0 to 1, which share is done, and have
+    `together`, how many candidates are best given to it at once; one that needs things may have
+    `check()`, which says cheaply what is missing, and `warm_up()`, which fetches them; one of
+    noise latents may have `drift(candidate)`, how far they are from noise (renderers/latents.py).
     """
 
-    dim: int
-    """The number of coordinates of a candidate."""
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        ...
 
     def render(self, candidates: Iterable[Vector]) -> Sequence[Exhibit]:
         """One exhibit for each candidate, in their order."""

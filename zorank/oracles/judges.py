@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from zorank.errors import InvalidInput, ZorankError, unknown_name
 from zorank.oracles.clip import CLIP
+from zorank.oracles.dream import DreamJudge
 from zorank.oracles.pictures import Score
 from zorank.protocols import Scorer
 
@@ -20,6 +21,7 @@ JudgeMaker: TypeAlias = Callable[..., Scorer]
 
 JUDGES: dict[str, JudgeMaker] = {
     "clip": CLIP,
+    "dream": DreamJudge,
 }
 """Every judge of pictures by its name."""
 

@@ -7,13 +7,15 @@ NumPy and nothing heavier: a renderer imports what it draws with when it first d
 from collections.abc import Callable
 
 from zorank.protocols import Renderer
+from zorank.renderers.diffusers import Diffusers
 from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
 
 REGISTRY: dict[str, Callable[..., Renderer]] = {
     "landscape": Landscape,
     "dream": Dream,
+    "diffusers": Diffusers,
 }
 """Every renderer by its name."""
 
-__all__ = ["REGISTRY", "Dream", "Landscape"]
+__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape"]

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from numpy.typing import NDArray
 from zorank.dream import model, vocabulary
 from zorank.dream.samplers import SAMPLERS
 from zorank.errors import InvalidInput, unknown_name
+from zorank.renderers import latents
+from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size, jpeg, resized
 from zorank.types import Exhibit, Vector, as_vector
 
@@ -34,11 +38,11 @@ class Dream:
         size: pixels a side.
     """
 
-    prompt: str = ""
-    guidance: float = 2.0
-    steps: int = 12
-    sampler: str = "dpm++"
-    size: int = 512
+    prompt: str = option("", f"Some of: {', '.join(vocabulary.WORDS)}.", more=False)
+    guidance: float = option(2.0, "How much stress to put on the prompt.")
+    steps: int = option(12, "Of the sampler; more are slower and hardly better.")
+    sampler: str = option("dpm++", "How the steps are taken.", choices=SAMPLERS)
+    size: int = option(512, "Pixels a side.")
 
     # Without annotations these are no fields, so a stored configuration holds only what varies.
     shape = model.SHAPE
@@ -48,6 +52,12 @@ class Dream:
     description = "Landscapes dreamt from noise by a small diffusion model, to your words."
 
     def __post_init__(self) -> None:
+        for name, kind in (("prompt", str), ("steps", int), ("guidance", Real)):
+            found = getattr(self, name)
+            if not isinstance(found, kind) or isinstance(found, bool):
+                raise InvalidInput(
+                    f"dream's {name} must be of type {kind.__name__}, found {found!r}"
+                )
         vocabulary.read(self.prompt)
         if self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)
@@ -77,6 +87,10 @@ class Dream:
     def small_picture(self, candidate: Vector) -> NDArray[np.float32]:
         """As it was dreamt: (64, 64, 3), from 0 to 1, before it is made larger."""
         return self._dreamt(candidate)[1]
+
+    def drift(self, candidate: Vector) -> dict[str, Any]:
+        """How far a candidate is from noise; see `zorank.renderers.latents.drift`."""
+        return latents.drift(candidate, self.shape)
 
     def _dreamt(self, candidate: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         vector = as_vector(candidate, "a dream's candidate")

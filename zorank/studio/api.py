@@ -29,6 +29,7 @@ from zorank.studio.forms import (
     TheStudio,
     UndoRounds,
 )
+from zorank.studio.gallery import tells_progress
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
 from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
@@ -235,7 +236,7 @@ def history(run_id: Run, studio: TheStudio, access: Member) -> History:
 
 @router.get("/runs/{run_id}/events")
 async def events(run_id: Run, request: Request, studio: TheStudio, _: Member) -> Response:
-    """Server-sent events: the round changed, somebody answered, a picture is ready."""
+    """Server-sent events: the round changed, somebody answered, how far the pictures are."""
     stream = _events(run_id, request, studio)
     return StreamingResponse(stream, media_type="text/event-stream")
 
@@ -264,13 +265,18 @@ def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
         size = getattr(session.renderer, "size", 0)
         done = studio.gallery.ready(run_id, slate, size)
+        shares = None
+        if tells_progress(session.renderer):
+            shown = (slate[candidate] for candidate in session.shown)
+            shares = studio.gallery.shares(run_id, shown, size)
     waiting_for = max(studio.needed(run_id) - len(cast), 0)
-    return {
+    news: dict[str, Any] = {
         "round": {"index": index},
         "ballots": {"answered_by": cast, "waiting_for": waiting_for},
         "exhibit": {"round": index, "done": done, "of": len(slate)},
         **({"judge": {"round": index, **judge}} if judge else {}),
     }
+    return news if shares is None else {**news, "progress": {"round": index, "shares": shares}}
 
 
 def _ahead(studio: Studio, session: Session, slate: Slate | None) -> list[str]:

@@ -12,7 +12,14 @@ from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 
 from zorank._version import __version__
-from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
+from zorank.errors import (
+    InvalidInput,
+    MissingExtra,
+    RenderError,
+    ReplayError,
+    StaleAnswer,
+    StoreError,
+)
 from zorank.protocols import Store
 from zorank.studio import api, pages, pictures
 from zorank.studio.guard import Guard
@@ -26,6 +33,8 @@ STATUSES: dict[type[Exception], int] = {
     NotThere: 404,
     InvalidInput: 422,
     StoreError: 503,
+    MissingExtra: 503,
+    RenderError: 503,
 }
 
 

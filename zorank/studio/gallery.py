@@ -2,20 +2,24 @@
 
 An exhibit is asked for by its run and its candidate, so the same picture is never rendered twice
 and a picture that was guessed ahead is simply there. Guesses can be dropped when they turn out
-wrong. Nothing here needs to survive: whatever is lost is rendered again.
+wrong. Nothing here needs to survive: whatever is lost is rendered again. A slow renderer may say
+how far it is, and how many candidates it likes to be given at once.
 """
 
 from __future__ import annotations
 
+import atexit
 import itertools
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from queue import PriorityQueue
-from typing import TypeAlias
+from inspect import signature
+from queue import Empty, PriorityQueue
+from typing import Any, TypeAlias
 
 from zorank.protocols import Renderer
 from zorank.types import Exhibit, Vector
@@ -44,11 +48,14 @@ class Gallery:
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._waiting: dict[Key, Future[Exhibit]] = {}
-        self._rendering: set[Key] = set()
+        self._rendering: dict[Key, float | None] = {}
         self._guess: dict[str, int] = {}
         self._kept: OrderedDict[Key, Exhibit] = OrderedDict()
         self._capacity = capacity
         self._size = 0
+        self._closed = False
+        # A thread that dies with Python inside of a model's library would take it down noisily.
+        atexit.register(self.close)
         for _ in range(workers):
             threading.Thread(target=self._work, daemon=True, name="zorank-render").start()
 
@@ -78,6 +85,12 @@ class Gallery:
         with self._lock:
             return sum((run, fingerprint(x), size) in self._kept for x in candidates)
 
+    def shares(self, run: str, candidates: Iterable[Vector], size: int) -> list[float | None]:
+        """How far each of these is, from 0 to 1; None while nobody says."""
+        with self._lock:
+            keys = [(run, fingerprint(x), size) for x in candidates]
+            return [1.0 if key in self._kept else self._rendering.get(key) for key in keys]
+
     @property
     def idle(self) -> bool:
         """Whether there is nothing left to render."""
@@ -90,36 +103,103 @@ class Gallery:
             for key in [key for key in self._kept if key[0] == run]:
                 self._size -= len(self._kept.pop(key).data)
 
-    def _work(self) -> None:
-        while True:
-            task = self._queue.get()
-            dropped = task.urgency >= DRAFTED and task.guess < self._guess.get(task.key[0], 0)
-            with self._lock:
-                future = self._waiting.get(task.key)
-                if future is None or dropped or task.key in self._rendering:
-                    continue
-                self._rendering.add(task.key)
-            self._render(task, future)
+    def close(self, patience: float = 10.0) -> None:
+        """Render nothing more, and wait, but not for ever, for what is being rendered."""
+        self._closed = True
+        deadline = time.monotonic() + patience
+        while self._rendering and time.monotonic() < deadline:
+            time.sleep(0.02)
 
-    def _render(self, task: _Task, future: Future[Exhibit]) -> None:
-        try:
-            (exhibit,) = task.renderer.render([task.candidate])
-        except BaseException as error:  # a renderer of a user's own may raise anything
-            with self._lock:
-                self._done(task.key)
-            future.set_exception(error)
-            return
+    def _work(self) -> None:
+        while not self._closed:
+            task = self._queue.get()
+            if not self._closed and self._claim(task):
+                self._render([task, *self._companions(task)])
+
+    def _claim(self, task: _Task) -> bool:
+        """Whether a task is still to be done, by whoever asks first."""
+        dropped = task.urgency >= DRAFTED and task.guess < self._guess.get(task.key[0], 0)
         with self._lock:
-            self._done(task.key)
-            self._kept[task.key] = exhibit
-            self._size += len(exhibit.data)
+            if dropped or task.key not in self._waiting or task.key in self._rendering:
+                return False
+            self._rendering[task.key] = None
+            return True
+
+    def _companions(self, task: _Task) -> list[_Task]:
+        """The next tasks that can be rendered in the same call, if the renderer likes several."""
+        found: list[_Task] = []
+        room = _together(task.renderer) - 1
+        while len(found) < room:
+            try:
+                other = self._queue.get_nowait()
+            except Empty:
+                break
+            if not _joins(other, task):
+                self._queue.put(other)
+                break
+            if self._claim(other):
+                found.append(other)
+        return found
+
+    def _render(self, tasks: Sequence[_Task]) -> None:
+        renderer: Any = tasks[0].renderer
+        candidates = [task.candidate for task in tasks]
+
+        def tell(share: float) -> None:
+            if self._closed:
+                raise RuntimeError("the studio is closing")
+            with self._lock:
+                self._rendering |= {task.key: float(share) for task in tasks}
+
+        try:
+            more = {"progress": tell} if tells_progress(renderer) else {}
+            exhibits = list(renderer.render(candidates, **more))
+            if len(exhibits) != len(tasks):
+                raise ValueError(f"{len(exhibits)} exhibits of {len(tasks)} candidates")
+        except BaseException as error:  # a renderer of a user's own may raise anything
+            for future in self._done(tasks):
+                future.set_exception(error)
+            return
+        for future, exhibit in zip(self._done(tasks, exhibits), exhibits, strict=True):
+            future.set_result(exhibit)
+
+    def _done(
+        self, tasks: Sequence[_Task], exhibits: Sequence[Exhibit] = ()
+    ) -> list[Future[Exhibit]]:
+        """Keep what was made; those who wait for it."""
+        with self._lock:
+            for task, exhibit in zip(tasks, exhibits, strict=False):
+                self._kept[task.key] = exhibit
+                self._size += len(exhibit.data)
             while self._size > self._capacity and len(self._kept) > 1:
                 self._size -= len(self._kept.popitem(last=False)[1].data)
-        future.set_result(exhibit)
+            for task in tasks:
+                del self._rendering[task.key]
+            return [self._waiting.pop(task.key) for task in tasks]
 
-    def _done(self, key: Key) -> None:
-        self._waiting.pop(key, None)
-        self._rendering.discard(key)
+
+def _joins(other: _Task, task: _Task) -> bool:
+    """Whether two tasks are of one run and kind, and neither would hold up the other."""
+    (run, _, size), (other_run, _, other_size) = task.key, other.key
+    return (run, size) == (other_run, other_size) and (other.urgency <= SOON) == (
+        task.urgency <= SOON
+    )
+
+
+def _together(renderer: Renderer) -> int:
+    try:
+        return int(getattr(renderer, "together", 1))
+    except Exception:  # whatever is wrong with it, rendering will say so
+        return 1
+
+
+def tells_progress(renderer: Renderer) -> bool:
+    """Whether a renderer says how far it is."""
+    render: Callable[..., Any] = renderer.render
+    try:
+        return "progress" in signature(render).parameters
+    except (TypeError, ValueError):  # a callable that does not say what it takes
+        return False
 
 
 def fingerprint(candidate: Vector) -> str:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import base64
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from html import escape
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.protocols import Renderer
+from zorank.studio.gallery import tells_progress
 from zorank.types import Exhibit, Vector
+
+T = TypeVar("T")
 
 FRAME_SIZE, FRAMES_BETWEEN, MOST_FRAMES = 320, 8, 160
 HOLD, STEP = 900, 70
@@ -23,26 +27,26 @@ HOLD, STEP = 900, 70
 
 
 def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
-    """An animated WebP from station to station, morphing through the latents in between."""
+    """An animated WebP from station to station, morphing through the latents in between.
+
+    A renderer that is slow enough to tell its progress paints the stations alone; they fade over.
+    """
     try:
         from PIL import Image
     except ModuleNotFoundError as error:
         raise MissingExtra("an animated journey", "pillow", "studio") from error
     small = _with_size(renderer, FRAME_SIZE)
     between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
-    frames, durations = [], []
-    for i, here in enumerate(stations):
-        frames.append(here)
-        durations.append(HOLD)
-        if i + 1 < len(stations):
-            shares = np.linspace(0, 1, between + 2)[1:-1]
-            frames += [_along(here, stations[i + 1], float(share)) for share in shares]
-            durations += [STEP] * between
-    durations[-1] = 2 * HOLD
-    exhibits = small.render(frames)
+    shares = np.linspace(0, 1, between + 2)[1:-1].tolist()
+    fades = tells_progress(renderer)
+    exhibits = small.render(stations if fades else _with_between(stations, shares, _along))
     if not exhibits[0].media_type.startswith("image/"):
         raise InvalidInput("only pictures have an animated journey")
     pictures = [Image.open(io.BytesIO(exhibit.data)).convert("RGB") for exhibit in exhibits]
+    if fades:
+        pictures = _with_between(pictures, shares, Image.blend)
+    durations = [HOLD if i % (between + 1) == 0 else STEP for i in range(len(pictures))]
+    durations[-1] = 2 * HOLD
     file = io.BytesIO()
     pictures[0].save(
         file,
@@ -55,6 +59,14 @@ def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
         method=2,
     )
     return file.getvalue()
+
+
+def _with_between(
+    stations: Sequence[T], shares: Sequence[float], mix: Callable[[T, T, float], T]
+) -> list[T]:
+    """Stations, and between each and the next what `mix` makes of both at these shares."""
+    legs = ([here, *(mix(here, there, s) for s in shares)] for here, there in pairwise(stations))
+    return [frame for leg in legs for frame in leg] + [stations[-1]]
 
 
 def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhibit]) -> str:

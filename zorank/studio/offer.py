@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_maker
 from zorank.protocols import Renderer
 from zorank.studio.judging import Choice, Panel
+from zorank.studio.prefilled import Prefilled, options_of
 from zorank.studio.sessions import Renderers
 
 
@@ -27,8 +29,57 @@ class ReadyMade:
         return self.renderer
 
 
-def offer(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
-    """The renderers to choose from; `load` finds the object that module:object names."""
+def offer(
+    wanted: str | None, load: Callable[[str], Any], given: Mapping[str, str] | None = None
+) -> Renderers:
+    """The renderers to choose from, with options filled in as they were given in words.
+
+    `load` finds the object that module:object names.
+    """
+    offered = _offered(wanted, load)
+    if not given:
+        return offered
+    takers = {name: make for name, make in offered.items() if not given.keys() - options_of(make)}
+    if not takers:
+        raise _nobody_takes(given, offered)
+    return {name: _prefilled(name, make, given) for name, make in takers.items()}
+
+
+def _nobody_takes(given: Mapping[str, str], offered: Renderers) -> InvalidInput:
+    takes = {name: sorted(options_of(make)) for name, make in offered.items()}
+    option = next(o for o in given if not all(o in options for options in takes.values()))
+    who = f"the renderer {next(iter(takes))}" if len(takes) == 1 else "no renderer"
+    has = "; ".join(f"{name}: {', '.join(options) or 'none'}" for name, options in takes.items())
+    others = [n for n, make in renderers.REGISTRY.items() if not given.keys() - options_of(make)]
+    hint = f"; choose --renderer {' or '.join(others)} for that" if others else ""
+    takes_no = "takes no" if len(takes) == 1 else "takes"
+    return InvalidInput(f"{who} {takes_no} {option!r}{hint} (options of {has})")
+
+
+def _prefilled(name: str, make: Callable[..., Renderer], given: Mapping[str, str]) -> Prefilled:
+    """A kind of renderer with these options, which are tried at once so that slips are told."""
+    defaults = options_of(make)
+    filled = Prefilled(make, {key: _value(text, defaults[key]) for key, text in given.items()})
+    try:
+        made = filled()
+    except TypeError as error:
+        raise InvalidInput(f"the renderer {name} cannot take these options: {error}") from error
+    if callable(check := getattr(made, "check", None)):
+        check()
+    return filled
+
+
+def _value(text: str, default: Any) -> Any:
+    """A word of the command line as what an option is: a text stays one, be it "5" or "true"."""
+    if isinstance(default, str):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _offered(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
     if wanted is None:
         return renderers.REGISTRY
     if wanted in renderers.REGISTRY:

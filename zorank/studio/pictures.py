@@ -12,9 +12,10 @@ from fastapi import APIRouter, HTTPException, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from zorank.errors import ZorankError
-from zorank.studio import keepsakes
+from zorank.studio import drift, keepsakes
 from zorank.studio.forms import Index, Member, Owner, Run, TheStudio
 from zorank.studio.sessions import Session, Studio
+from zorank.studio.shapes import Drift, DriftShown
 from zorank.types import Exhibit, Vector
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
@@ -103,6 +104,26 @@ def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     with _explained():
         moving = keepsakes.journey(renderer, stations)
     return _download(moving, "image/webp", f"{run_id}-journey.webp", attach=False)
+
+
+@router.get("/runs/{run_id}/drift")
+async def show_drift(run_id: Run, studio: TheStudio, _: Owner) -> DriftShown:
+    """Whether a renderer's noise still is noise, and how much the picture has changed."""
+
+    def look() -> tuple[list[dict[str, Any]], list[Any]]:
+        with studio.session(run_id) as session:
+            bests = {step.line.index: step.best for step in session.steps if step.moved}
+        # Not under the lock: a renderer may have to load its model first.
+        measured = drift.measure(session.renderer, bests)
+        ends = list(bests.values())[:: max(len(bests) - 1, 1)] if measured else []
+        return measured, [studio.exhibit(session, end) for end in ends]
+
+    with _explained():
+        measured, futures = await run_in_threadpool(look)
+        shown = [await asyncio.shield(asyncio.wrap_future(future)) for future in futures]
+    change = drift.picture_change(*shown) if len(shown) == 2 else None
+    rounds = [Drift(**found) for found in measured]
+    return DriftShown(rounds=rounds, change=change, words=drift.words(measured, change))
 
 
 @router.get("/runs/{run_id}/vector")

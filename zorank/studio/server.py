@@ -66,7 +66,10 @@ def _warm_up(renderers: Renderers) -> None:
     for make in list(renderers.values())[:1]:
         with contextlib.suppress(Exception):  # whoever asks for a picture will be told
             renderer = make()
-            renderer.render([np.full(renderer.dim, 0.1)])
+            if callable(warm_up := getattr(renderer, "warm_up", None)):
+                warm_up()
+            else:
+                renderer.render([np.full(renderer.dim, 0.1)])
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

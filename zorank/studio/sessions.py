@@ -26,6 +26,7 @@ from zorank.slates import Slate
 from zorank.studio import gallery, judging
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
+from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
 
@@ -110,15 +111,16 @@ class Studio:
         **kept: Any,
     ) -> str:
         """A new run; its id."""
-        made = self.make_renderer(renderer, options or {})
+        options = {**filled_in(self.renderers.get(renderer)), **(options or {})}
+        made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = getattr(made, "space", "gaussian")
         optimizer = RankProcess(m=m, space=space, pick=True)
         x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
         meta = {
             "renderer": renderer,
-            "renderer_options": dict(options or {}),
-            "title": title or getattr(made, "title", renderer),
+            "renderer_options": options,
+            "title": title or str(getattr(made, "prompt", ""))[:80] or _title(made, renderer),
             "raters": raters,
             **kept,  # a judge of its own, or that it has none
         }
@@ -134,7 +136,8 @@ class Studio:
         if name not in self.renderers:
             raise unknown_name("renderer", name, self.renderers)
         try:
-            return self.renderers[name](**options)
+            made: Renderer = bare(self.renderers[name])(**options)
+            return made
         except TypeError as error:
             raise InvalidInput(
                 f"the renderer {name} cannot take {dict(options)}: {error}"
@@ -365,6 +368,10 @@ class Studio:
     def _render(self, session: Session, slate: Slate, urgency: int) -> None:
         for candidate in slate:
             self.gallery.request(session.run.name, session.renderer, candidate, urgency)
+
+
+def _title(renderer: Renderer, name: str) -> str:
+    return str(getattr(renderer, "title", name))
 
 
 def learns_raters(optimizer: AnyOptimizer) -> bool:

@@ -52,6 +52,27 @@ class HistoryRow(BaseModel):
     best: str | None
 
 
+class Drift(BaseModel):
+    """How a point's noise latents compare with a draw of N(0, I)."""
+
+    round: int
+    norm: float = Field(description="their length over that of a typical draw")
+    mean: list[float] = Field(description="of each channel, as a z-score")
+    variance: list[float] = Field(description="of each channel, as a z-score")
+    largest: float = Field(description="the largest of these z-scores in size")
+    unusual: bool = Field(description="whether that is no accident")
+
+
+class DriftShown(BaseModel):
+    """How far a run has drifted from its start; without rounds for renderers that measure none."""
+
+    rounds: list[Drift] = Field(description="a row for the start and each new best")
+    change: float | None = Field(
+        description="mean change of the best picture's colours from the start's, 0 to 1"
+    )
+    words: str
+
+
 class RaterShown(BaseModel):
     """Somebody who answered."""
 

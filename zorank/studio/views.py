@@ -17,6 +17,7 @@ from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.judging import RECENT
+from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
 from zorank.types import Group, Poll, Round, RunRecord, Vector
@@ -27,20 +28,32 @@ KNOWN = ("noise", "visible", "consistency", "chance", "gain")
 
 def describe_renderer(name: str, make: Any) -> dict[str, Any]:
     """A renderer and the options a person may choose."""
-    kinds = {int: "number", float: "number", str: "text", bool: "choice"}
-    options = []
-    is_class = isinstance(make, type) and dataclasses.is_dataclass(make)
-    for field in dataclasses.fields(make) if is_class else ():
-        default = None if field.default is dataclasses.MISSING else field.default
-        if field.name != "size" and field.init and type(default) in kinds:
-            option = {"name": field.name, "type": kinds[type(default)], "default": default}
-            options.append({**option, "help": field.metadata.get("help", "")})
+    kind, given = bare(make), filled_in(make)
+    is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    options = [_describe_option(field) for field in dataclasses.fields(kind)] if is_class else []
     return {
         "name": name,
-        "title": getattr(make, "title", name),
-        "description": getattr(make, "description", ""),
-        "options": options,
+        "title": getattr(kind, "title", name),
+        "description": getattr(kind, "description", ""),
+        "options": [
+            {**option, "default": given.get(option["name"], option["default"])}
+            for option in options
+            if option is not None
+        ],
     }
+
+
+def _describe_option(field: dataclasses.Field[Any]) -> dict[str, Any] | None:
+    """An option as a form shows it; None if there is no field for such a thing."""
+    kinds = {int: "number", float: "number", str: "text", bool: "choice"}
+    default = None if field.default is dataclasses.MISSING else field.default
+    if field.name == "size" or not field.init or type(default) not in kinds:
+        return None
+    about = field.metadata
+    described = {"name": field.name, "type": kinds[type(default)], "default": default}
+    if choices := about.get("choices"):
+        described |= {"type": "choice", "choices": list(choices)}
+    return {**described, "help": about.get("help", ""), "more": bool(about.get("more"))}
 
 
 def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:

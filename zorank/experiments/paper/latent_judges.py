@@ -79,23 +79,15 @@ def sit(cell: Sitting) -> cells.Row:
         optimizer, judged, renderer.dim, judge, cell.answers + 1, cell.seed, seen.append
     )
     start, end = seen[0], seen[-1]
+    drift = renderer.drift(end)
     return {
         "gains": list(session.gains),
         "liked": [-float(liked(start)), -float(liked(end))],
         "fits": [-float(fits(start)), -float(fits(end))],
         "pictures": [kept(renderer, start), kept(renderer, end)],
-        "norm": float(np.linalg.norm(end) / math.sqrt(renderer.dim)),
-        "moments": moments(end, renderer.shape),
+        "norm": drift["norm"],
+        "moment": drift["largest"],
     }
-
-
-def moments(candidate: Vector, shape: tuple[int, ...]) -> list[float]:
-    """The largest of |z| among the channels' means and variances, were the latent N(0, I)."""
-    channels = candidate.reshape(shape[0], -1)
-    many = channels.shape[1]
-    means = np.abs(channels.mean(axis=1)) * math.sqrt(many)
-    variances = np.abs(channels.var(axis=1) - 1) * math.sqrt(many / 2)
-    return [float(means.max()), float(variances.max())]
 
 
 def _fit(renderer: Any, prompt: str) -> Taste:
@@ -150,7 +142,8 @@ def reproduce(lab: Lab) -> Report:
             "shown": SHOWN,
             "noise": NOISE,
             "methods": _summary(rows),
-            "largest_moments": np.max([row["moments"] for row in found], axis=0).tolist(),
+            "norms": [float(f([row["norm"] for row in found])) for f in (min, max)],
+            "moments": [float(np.quantile([row["moment"] for row in found], q)) for q in (0.5, 1)],
         },
         measure="In standard deviations of random pictures, by the person's taste",
     )

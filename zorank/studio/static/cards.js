@@ -44,6 +44,7 @@ export function createGrid(grid, frame, controls, handlers) {
       "li",
       { class: "card", data: { position, testid: "card", kind: kindOf(exhibit.media_type) } },
       el("div", { class: "skeleton", "aria-hidden": "true" }),
+      el("progress", { class: "drawn", max: 1, value: 0, hidden: true, "aria-label": `${name}: how far it is drawn` }),
       pick,
       badge,
       current && el("span", { class: "current-mark", text: "best so far" }),
@@ -60,13 +61,14 @@ export function createGrid(grid, frame, controls, handlers) {
           fit();
         }
       },
-      onFail: (again) => {
-        const retry = el("button", { type: "button", class: "redraw button small", text: "Draw it again" });
+      onFail: (again, reason) => {
+        const retry = el("button", { type: "button", class: "button small", text: "Draw it again" });
+        const failure = el("div", { class: "redraw" }, reason && el("p", { class: "reason", text: reason }), retry);
         retry.addEventListener("click", () => {
-          retry.remove();
+          failure.remove();
           again();
         });
-        card.append(retry);
+        card.append(failure);
       },
     });
     card.firstElementChild.after(view);
@@ -165,10 +167,21 @@ export function createGrid(grid, frame, controls, handlers) {
     }
   }
 
+  /** How far each picture is drawn, if its renderer says so. */
+  function progress(shares) {
+    for (const { position, card } of cards) {
+      const bar = card.querySelector(".drawn");
+      const share = shares[position];
+      bar.hidden = share == null || share >= 1;
+      if (!bar.hidden) bar.value = share;
+    }
+  }
+
   new ResizeObserver(fit).observe(frame);
   return {
     show,
     update,
+    progress,
     focus: (position) => cards[position]?.pick.focus(),
     columns: () => columns,
     leave: () => grid.classList.add("leaving"),

@@ -23,6 +23,14 @@ export const kindOf = (mediaType = "image/") => mediaType.split("/")[0];
 
 const withRetry = (url, number) => (number ? `${url}${url.includes("?") ? "&" : "?"}retry=${number}` : url);
 
+/** An image does not tell why it failed, so the server is asked; nothing if it has no sentence. */
+async function reasonOf(url) {
+  const response = await fetch(url).catch(() => null);
+  if (!response || response.ok) return "";
+  const data = await response.json().catch(() => null);
+  return typeof data?.detail === "string" ? data.detail : "";
+}
+
 function loadPicture(picture, url, { onReady, onFail }) {
   let tries = 0;
   const start = () =>
@@ -36,7 +44,7 @@ function loadPicture(picture, url, { onReady, onFail }) {
       picture.onerror = () => {
         release();
         tries += 1;
-        if (tries > RETRY_AFTER.length) return onFail?.(again);
+        if (tries > RETRY_AFTER.length) return reasonOf(withRetry(url, tries)).then((reason) => onFail?.(again, reason));
         setTimeout(again, RETRY_AFTER[tries - 1]);
       };
       picture.src = withRetry(url, tries);

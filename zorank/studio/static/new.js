@@ -73,13 +73,15 @@ const chosen = () => renderers.find(({ name }) => name === find("input[name=rend
 
 function showOptions() {
   const options = chosen()?.options ?? [];
-  find("#options").replaceChildren(...options.map(field));
+  find("#options").replaceChildren(...options.filter(({ more }) => !more).map(field));
+  find("#more-options").replaceChildren(...options.filter(({ more }) => more).map(field));
 }
 
 function answers() {
   const options = {};
-  for (const input of find("#options").querySelectorAll(".field")) {
-    if (input.value !== "") options[input.name] = valueOf(input);
+  for (const input of document.querySelectorAll(".options .field")) {
+    // A text that was emptied is an answer; a number that was emptied is none.
+    if (input.value !== "" || input.dataset.type === "text") options[input.name] = valueOf(input);
   }
   const run = { renderer: chosen().name, m: Number(find("input[name=m]:checked").value), options };
   const title = find("#title").value.trim();

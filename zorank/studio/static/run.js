@@ -250,6 +250,7 @@ async function start() {
       if (judge.order) sidebar.showAgreement();
     },
     exhibit: (progress) => showProgress(progress, round),
+    progress: ({ round: index, shares }) => index === round.index && grid.progress(shares),
     resumed: load,
   });
 }

@@ -49,6 +49,7 @@ export function createSidebar({ run, role, enlarged }) {
     const { rows, raters } = history;
     showStart(now.start);
     showWords(now);
+    if (now.start) showDrift();
     const stops = showJourney(find("#journey"), rows, {
       mediaType: run.media_type,
       onLook: (row) => enlarged.openAlone({ url: row.best, media_type: run.media_type }, roundName(row), best),
@@ -74,6 +75,14 @@ export function createSidebar({ run, role, enlarged }) {
     const link = () => el("a", { href: `/runs/${encodeURIComponent(run.id)}/result`, text: "See the result" });
     find("#words").replaceChildren(...words.map((sentence, index) =>
       el("p", {}, sentence, couldStop && index === words.length - 1 && [" ", link()])));
+  }
+
+  /** Only some renderers measure it; the others have nothing to say. */
+  async function showDrift() {
+    const drift = await get(runPath(run.id, "/drift")).catch(() => null);
+    const line = find("#drift");
+    line.textContent = drift?.words ?? "";
+    line.hidden = !line.textContent;
   }
 
   function compare() {

@@ -1,0 +1,555 @@
+"""The renderer of diffusers pipelines, on tiny ones with random weights, the way a user goes."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from functools import wraps
+from io import BytesIO
+
+import numpy as np
+import pytest
+from fastapi.testclient import TestClient
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests import tiny_pipelines
+from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
+from tests.studio_server import Server
+from zorank.errors import InvalidInput, RenderError
+from zorank.renderers import REGISTRY, Diffusers
+from zorank.renderers.diffusers import models, painting, samplers
+from zorank.renderers.diffusers.tuning import Layout, parts_of, prompt_offset
+from zorank.stores import open_store
+from zorank.studio import create_app
+from zorank.studio.prefilled import Prefilled
+
+# diffusers itself is not yet at peace with NumPy 2.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+
+TOKEN = "t0ken"
+
+
+@pytest.fixture(scope="module")
+def sd(tmp_path_factory):
+    return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
+
+
+@pytest.fixture(scope="module")
+def sdxl(tmp_path_factory):
+    return str(tiny_pipelines.stable_diffusion_xl(tmp_path_factory.mktemp("sdxl")))
+
+
+@pytest.fixture
+def tiny(sd):
+    """The renderer on the tiny pipeline, quick."""
+    return Diffusers(model=sd, prompt="a red house", steps=2)
+
+
+def candidates(renderer, count=3, seed=0):
+    return list(np.random.default_rng(seed).standard_normal((count, renderer.dim)))
+
+
+def pictures(renderer, points):
+    return [exhibit.data for exhibit in renderer.render(points)]
+
+
+# What a candidate is.
+
+
+def test_it_is_in_the_registry_and_made_without_loading_anything():
+    program = (
+        "import sys; from zorank.renderers import REGISTRY; REGISTRY['diffusers']();"
+        "print([name for name in ('torch', 'diffusers', 'PIL') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_dimension_is_what_the_pipeline_says(tiny):
+    assert tiny.dim == 4 * 32 * 32
+    assert replace(tiny, width=32, height=48).dim == 4 * 16 * 24
+    assert replace(tiny, tune="latents+guidance+prompt").dim == 4 * 32 * 32 + 8 + 1
+    assert replace(tiny, tune="prompt", prompt_rank=5).dim == 5
+    assert (tiny.space, replace(tiny, tune="prompt").space) == ("gaussian", "euclidean")
+
+
+def test_the_picture_has_the_wanted_size(tiny):
+    wide = replace(tiny, width=32, height=48)
+    assert wide.picture(candidates(wide)[0]).shape == (48, 32, 3)
+    with pytest.raises(InvalidInput, match=r"refuses 33 × 32: .*divisible by 8"):
+        replace(tiny, width=33, height=32).dim  # noqa: B018
+
+
+def test_a_candidate_of_another_length_is_refused(tiny):
+    with pytest.raises(InvalidInput, match="needs a candidate of 4096 numbers, found 3"):
+        tiny.render([np.zeros(3)])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tune": "everything"}, "joined by"),
+        ({"tune": "latents+latents"}, "joined by"),
+        ({"steps": 0}, "steps must be from 1"),
+        ({"steps": 2.5}, "steps must be a whole number"),
+        ({"steps": True}, "steps must be a whole number"),
+        ({"guidance": "high"}, "guidance must be a number"),
+        ({"guidance": float("nan")}, "guidance must be a number"),
+        ({"prompt": 5}, "prompt must be a text"),
+        ({"dtype": "int8"}, "dtype must be one of"),
+        ({"width": 512}, "width and height are given together"),
+        ({"device": "toaster"}, "device must be one of"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(options, words):
+    with pytest.raises(InvalidInput, match=words):
+        Diffusers(**options)
+
+
+def test_the_parts_of_a_candidate_lie_in_one_order_however_they_are_named():
+    assert parts_of("guidance + latents") == ("latents", "guidance")
+    layout = Layout(parts_of("guidance+prompt+latents"), (2, 3), 2, 7.5, 0.25, 0)
+    point = layout.read(np.arange(9.0))
+    assert point.latents.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert point.prompt.tolist() == [6, 7]
+    assert point.guidance == pytest.approx(7.5 * np.exp(0.25 * 8))
+
+
+def test_an_offset_of_the_prompt_is_as_long_as_the_prompt_and_of_low_rank():
+    rng = np.random.default_rng(0)
+    embedding = rng.standard_normal((20, 30)).astype(np.float32)
+    offsets = [prompt_offset(rng.standard_normal(4), embedding) for _ in range(200)]
+    assert np.linalg.matrix_rank(offsets[0], tol=1e-3) == 4
+    lengths = np.linalg.norm(offsets, axis=(1, 2)) / np.linalg.norm(embedding)
+    assert np.sqrt(np.mean(lengths**2)) == pytest.approx(1, abs=0.1)
+
+
+# Pictures.
+
+
+@pytest.mark.parametrize("sampler", ["dpm++", "ddim", "own"])
+def test_the_latents_are_what_the_pipeline_would_have_drawn(sd, sampler):
+    """Exactly the picture that the pipeline itself makes from this noise and this prompt."""
+    import diffusers
+    import torch
+
+    pipeline = diffusers.DiffusionPipeline.from_pretrained(sd, local_files_only=True)
+    pipeline.set_progress_bar_config(disable=True)
+    if sampler != "own":
+        pipeline.scheduler = samplers.make(sampler, pipeline.scheduler)
+    seeded = torch.Generator().manual_seed(3)
+    drawn = torch.randn((1, 4, 32, 32), generator=torch.Generator().manual_seed(3))
+    said = {"prompt": "a red house", "negative_prompt": "rain", "guidance_scale": 4.0}
+    wanted = pipeline(**said, num_inference_steps=3, generator=seeded, output_type="np").images[0]
+    renderer = Diffusers(
+        model=sd,
+        prompt="a red house",
+        negative_prompt="rain",
+        sampler=sampler,
+        steps=3,
+        guidance=4.0,
+    )
+    found = renderer.picture(drawn.numpy().ravel().astype(float))
+    assert np.array_equal(found, (wanted * 255).round().astype(np.uint8))
+
+
+@pytest.mark.parametrize("family", ["sd", "sdxl"])
+@pytest.mark.parametrize("tune", ["latents", "latents+guidance+prompt"])
+def test_every_picture_can_be_made_again_alone(request, family, tune):
+    model = request.getfixturevalue(family)
+    renderer = Diffusers(model=model, prompt="a red house", steps=2, tune=tune)
+    points = candidates(renderer)
+    together = pictures(renderer, points)
+    assert len(set(together)) == 3
+    again = Diffusers(**json.loads(json.dumps(vars(renderer))))
+    assert [pictures(again, [point])[0] for point in reversed(points)] == together[::-1]
+
+
+def test_every_part_that_is_tuned_changes_the_picture_and_the_rest_does_not(tiny):
+    for part in ("prompt", "guidance"):
+        renderer = replace(tiny, tune=part)
+        still, moved = np.zeros(renderer.dim), np.full(renderer.dim, 2.0)
+        assert pictures(renderer, [still]) != pictures(renderer, [moved])
+    only = replace(tiny, tune="guidance")
+    assert pictures(only, [np.zeros(1)]) != pictures(replace(only, noise_seed=1), [np.zeros(1)])
+    assert pictures(replace(tiny, prompt="a blue boat"), candidates(tiny)) != pictures(
+        tiny, candidates(tiny)
+    )
+
+
+def test_a_small_step_is_a_small_change(tiny):
+    here, there = candidates(tiny, 2)
+    near = np.cos(0.05) * here + np.sin(0.05) * there
+    pixels = [tiny.picture(x).astype(float) for x in (here, near, there)]
+    small, large = (np.abs(pixels[0] - other).mean() for other in pixels[1:])
+    assert small < 0.2 * large
+
+
+def test_progress_rises_with_every_step_of_every_picture(tiny):
+    shares = []
+    tiny.render(candidates(tiny, 2), progress=shares.append)
+    assert len(shares) == 2 * tiny.steps
+    assert shares == sorted(set(shares))
+    assert 0 < shares[0] < shares[-1] < 1
+
+
+def test_the_prompt_is_encoded_once_and_the_pipeline_loaded_once(sd, monkeypatch):
+    model = models.load(sd)
+    calls = []
+    encode = model.pipeline.encode_prompt
+
+    @wraps(encode)
+    def counted(*given, **named):
+        calls.append(named.get("prompt", *given[:1]))
+        return encode(*given, **named)
+
+    monkeypatch.setattr(model.pipeline, "encode_prompt", counted, raising=False)
+    renderer = Diffusers(model=sd, prompt="once", steps=1)
+    renderer.render(candidates(renderer, 2))
+    replace(renderer).render(candidates(renderer, 1))
+    # The pipeline calls it again with the embedding, which it then only passes on.
+    assert calls.count("once") == 1
+    assert models.load(sd) is model
+
+
+def test_drift_of_a_draw_is_usual_and_of_a_tilted_one_is_not(tiny):
+    (point,) = candidates(tiny, 1)
+    assert not tiny.drift(point)["unusual"]
+    tilted = point.copy()
+    tilted[: tilted.size // 4] += 0.5  # the first of four channels
+    found = tiny.drift(tilted)
+    assert found["unusual"]
+    assert found["mean"][0] > 10
+    assert replace(tiny, tune="guidance").drift(np.zeros(1)) is None
+
+
+# Memory.
+
+
+class Bounded:
+    """Stands at the boundary: a device that has room for so many pictures at once."""
+
+    def __init__(self, monkeypatch, room, error):
+        self.tried = []
+
+        def bounded(model, encoded, points, **how):
+            self.tried.append(len(points))
+            if len(points) > room:
+                raise error
+            return [np.full((8, 8, 3), round(p.latents[0, 0, 0]), np.uint8) for p in points]
+
+        monkeypatch.setattr(painting, "paint", bounded)
+
+
+def out_of_memory():
+    import torch
+
+    return [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+        RuntimeError("MPS backend out of memory (MPS allocated: 5.92 GB)"),
+        MemoryError(),
+    ]
+
+
+@pytest.mark.parametrize("kind", range(3))
+def test_too_little_memory_halves_the_batch_and_is_remembered(tiny, monkeypatch, kind):
+    renderer = replace(tiny, batch=6)
+    points = [np.full(renderer.dim, 10.0 * number) for number in range(6)]
+    monkeypatch.setattr(models.load(tiny.model), "fits", {})
+    device = Bounded(monkeypatch, 2, out_of_memory()[kind])
+    painted = renderer._pictures(points, lambda share: None)
+    assert [picture[0, 0, 0] for picture in painted] == [0, 10, 20, 30, 40, 50]
+    assert device.tried == [6, 3, 1, 1, 1, 1, 1, 1]
+    device.tried.clear()
+    renderer.render(points[:2])
+    assert device.tried == [1, 1]
+
+
+def test_too_little_memory_for_a_single_picture_is_said(tiny, monkeypatch):
+    Bounded(monkeypatch, 0, out_of_memory()[0])
+    with pytest.raises(RenderError, match="not enough memory for a single picture; choose a sm"):
+        tiny.render(candidates(tiny, 1))
+
+
+def test_a_batch_gives_the_pictures_of_single_ones_but_for_the_last_bit(tiny):
+    renderer = replace(tiny, batch=3)
+    points = candidates(tiny, 3)
+    batched = renderer._pictures(points, lambda share: None)
+    for point, picture in zip(points, batched, strict=True):
+        assert np.abs(tiny.picture(point).astype(int) - picture).max() <= 1
+
+
+# Samplers.
+
+
+@pytest.mark.parametrize("sampler", ["euler a", "ddpm", "sde-dpmsolver++", "lcm", "DPM++"])
+def test_a_sampler_that_is_not_on_offer_is_refused_with_the_reason(sampler):
+    with pytest.raises(InvalidInput, match="only samplers that add no noise"):
+        Diffusers(sampler=sampler)
+
+
+def own_scheduler(name, **settings):
+    import diffusers
+
+    return tiny_pipelines.scheduler(getattr(diffusers, name), **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("EulerAncestralDiscreteScheduler", {}),
+        ("DDPMScheduler", {}),
+        ("LCMScheduler", {}),
+        ("DPMSolverMultistepScheduler", {"algorithm_type": "sde-dpmsolver++"}),
+    ],
+)
+def test_a_pipelines_own_sampler_is_refused_if_it_adds_noise(tiny, monkeypatch, name, settings):
+    monkeypatch.setattr(models.load(tiny.model), "scheduler", own_scheduler(name, **settings))
+    renderer = replace(tiny, sampler="own")
+    with pytest.raises(InvalidInput, match=r"own sampler, \w+, .*noise.*choose sampler dpm"):
+        renderer.render(candidates(tiny, 1))
+    # Its noise schedule is good for the others all the same.
+    assert len({*pictures(tiny, candidates(tiny)), *pictures(tiny, candidates(tiny))}) == 3
+
+
+def test_a_flow_models_own_sampler_is_the_one_to_take():
+    import diffusers
+
+    flow = diffusers.FlowMatchEulerDiscreteScheduler()
+    assert type(samplers.make("own", flow)) is type(flow)
+    with pytest.raises(InvalidInput, match="choose sampler own"):
+        samplers.make("dpm++", flow)
+    noisy = diffusers.FlowMatchEulerDiscreteScheduler(stochastic_sampling=True)
+    with pytest.raises(InvalidInput, match="stochastic"):
+        samplers.make("own", noisy)
+
+
+# Models that are not there, or of another kind.
+
+
+def test_a_model_that_is_not_there(tmp_path, monkeypatch):
+    with pytest.raises(InvalidInput, match="say which model"):
+        Diffusers().dim  # noqa: B018
+    with pytest.raises(InvalidInput, match=r"there is no folder '\./nowhere'"):
+        models.locate("./nowhere")
+    with pytest.raises(InvalidInput, match=r"has no model_index\.json"):
+        models.locate(str(tmp_path))
+    (tmp_path / "model.safetensors").touch()
+    with pytest.raises(InvalidInput, match="is a single file"):
+        models.locate(str(tmp_path / "model.safetensors"))
+    with pytest.raises(InvalidInput, match="hf download somebody/some-model "):
+        models.locate("somebody/some-model")
+
+
+def damaged(sd, tmp_path, **changes):
+    """A copy of the pipeline whose index says something else."""
+    from pathlib import Path
+    from shutil import copytree
+
+    folder = Path(copytree(sd, tmp_path / "copy"))
+    index = json.loads((folder / models.INDEX).read_text())
+    (folder / models.INDEX).write_text(json.dumps({**index, **changes}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("StableDiffusionImg2ImgPipeline", "takes no latents"),
+        ("StableDiffusionInpaintPipeline", "works on image"),
+        ("DDPMPipeline", "takes no prompt"),
+        ("TomorrowsPipeline", r"diffusers \S+ does not know"),
+    ],
+)
+def test_a_pipeline_of_another_kind_is_refused(sd, tmp_path, kind, words):
+    folder = damaged(sd, tmp_path, _class_name=kind)
+    with pytest.raises(InvalidInput, match=words):
+        models.load(str(folder))
+
+
+def test_a_half_downloaded_pipeline_is_refused(sd, tmp_path):
+    folder = damaged(sd, tmp_path)
+    (folder / "unet" / "diffusion_pytorch_model.safetensors").unlink()
+    with pytest.raises(InvalidInput, match=r"cannot be loaded .* download it again"):
+        models.load(str(folder))
+    (folder / models.INDEX).write_text("{")
+    with pytest.raises(InvalidInput, match="cannot be read"):
+        models.load(str(folder))
+
+
+def test_a_missing_library_is_named_with_its_remedy(sd):
+    program = (
+        "import sys; sys.modules['diffusers'] = None; from zorank.renderers import Diffusers\n"
+        f"try: Diffusers(model={sd!r}).dim\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "pip install 'zorank[diffusion]'" in done.stdout
+
+
+# In the studio.
+
+
+@pytest.fixture
+def client(tiny, tmp_path):
+    store = open_store(str(tmp_path / "runs.db"))
+    given = {"model": tiny.model, "prompt": "a red house", "steps": 2}
+    renderers = {"diffusers": Prefilled(Diffusers, given)}
+    app = create_app(store, renderers, TOKEN, hosts=("testserver",))
+    yield TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+    store.close()
+
+
+def test_a_crash_in_the_model_leaves_the_run_answerable(client, tiny, monkeypatch):
+    run = client.post("/api/runs", json={"renderer": "diffusers", "m": 3}).json()["id"]
+    pipeline = models.load(tiny.model).pipeline
+    decode = pipeline.vae.decode
+
+    def crash(*_, **__):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(pipeline.vae, "decode", crash)
+    client.post(f"/api/runs/{run}/rounds/0/answer", json={"order": [[0]]}).raise_for_status()
+    waiting = client.get(f"/api/runs/{run}/round").json()
+    broken = client.get(waiting["exhibits"][0]["url"])
+    assert broken.status_code == 503
+    assert "the model failed (RuntimeError: CUDA error" in broken.json()["detail"]
+    assert "try again" in broken.json()["detail"]
+    monkeypatch.setattr(pipeline.vae, "decode", decode)
+    shown = [client.get(exhibit["url"]) for exhibit in waiting["exhibits"]]
+    assert [one.headers["content-type"] for one in shown] == ["image/jpeg"] * 3
+    answered = client.post(f"/api/runs/{run}/rounds/1/answer", json={"order": [[1], [0]]})
+    assert answered.json() == {"closed": True, "index": 2}
+
+
+def test_what_is_filled_in_is_offered_kept_and_can_be_changed(client, tiny):
+    (offered,) = client.get("/api/renderers").json()
+    defaults = {option["name"]: option["default"] for option in offered["options"]}
+    assert defaults["prompt"] == "a red house"
+    assert defaults["model"] == tiny.model
+    sampler = next(option for option in offered["options"] if option["name"] == "sampler")
+    assert sampler["choices"] == ["dpm++", "ddim", "own"]
+    body = {"renderer": "diffusers", "m": 3, "options": {"prompt": "a blue boat"}}
+    run = client.post("/api/runs", json=body).json()["id"]
+    assert client.get(f"/api/runs/{run}").json()["title"] == "a blue boat"
+    kept = client.get(f"/api/runs/{run}/export").json()["meta"]["renderer_options"]
+    assert kept == {"model": tiny.model, "prompt": "a blue boat", "steps": 2}
+
+
+def test_a_run_that_cannot_be_made_says_why(client):
+    body = {"renderer": "diffusers", "options": {"model": "somebody/some-model"}}
+    refused = client.post("/api/runs", json=body)
+    assert refused.status_code == 422
+    assert "hf download somebody/some-model" in refused.json()["detail"]
+
+
+def test_the_drift_of_a_run_is_measured(client):
+    body = {"renderer": "diffusers", "m": 3, "seed": 1}
+    run = client.post("/api/runs", json=body).json()["id"]
+    empty = client.get(f"/api/runs/{run}/drift").json()
+    assert empty == {"rounds": [], "change": None, "words": ""}
+    for index, order in enumerate([[[0]], [[1], [2]]]):
+        client.post(f"/api/runs/{run}/rounds/{index}/answer", json={"order": order})
+    found = client.get(f"/api/runs/{run}/drift").json()
+    assert found["rounds"][0]["round"] == 0
+    assert len(found["rounds"]) > 1
+    assert all(abs(row["norm"] - 1) < 1e-6 and len(row["mean"]) == 4 for row in found["rounds"])
+    start, best = (
+        np.asarray(Image.open(BytesIO(client.get(f"/api/runs/{run}/{which}").content)), float)
+        for which in ("start", "best")
+    )
+    assert found["change"] == pytest.approx(np.abs(best - start).mean() / 255)
+    assert found["change"] > 0
+    assert "as random as at the start; colours changed by" in found["words"]
+
+
+# The user's path: the command line, a browser.
+
+
+@pytest.fixture(scope="module")
+def studio(sd, tmp_path_factory):
+    store = tmp_path_factory.mktemp("studio") / "runs.db"
+    given = ["--model", sd, "--prompt", "a red house", "--option", "steps=3"]
+    server = Server(store, "--renderer", "diffusers", *given).start()
+    with server.client() as client:  # torch alone takes a while to be imported
+        client.post("/api/runs", json={"renderer": "diffusers"}, timeout=300).raise_for_status()
+    yield server
+    server.stop()
+
+
+def test_the_way_over_http(studio):
+    with studio.client() as client:
+        run = client.post("/api/runs", json={"renderer": "diffusers", "seed": 1}).json()["id"]
+        before = None
+        for index, question in enumerate(["start", "rank", "rank"]):
+            waiting = client.get(f"/api/runs/{run}/round").json()
+            assert (waiting["index"], waiting["question"]) == (index, question)
+            shown = [client.get(e["url"]).raise_for_status() for e in waiting["exhibits"]]
+            assert len({one.content for one in shown}) == 6
+            assert all(one.content[:3] == b"\xff\xd8\xff" for one in shown)
+            assert before != shown[0].content
+            before = shown[0].content
+            answer = {"order": [[2], [0]], "key": waiting["key"]}
+            client.post(f"/api/runs/{run}/rounds/{index}/answer", json=answer).raise_for_status()
+        exported = client.get(f"/api/runs/{run}/export").json()
+        best = client.get(f"/api/runs/{run}/best").content
+        vector = client.get(f"/api/runs/{run}/vector").json()
+    # The recipe alone gives the picture again, bit for bit, in another process.
+    renderer = REGISTRY["diffusers"](**exported["meta"]["renderer_options"])
+    assert renderer.render([np.array(vector)])[0].data == best
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--renderer", "diffusers", "--model", "./nowhere"], "there is no folder './nowhere'"),
+        (["--renderer", "diffusers", "--model", "some/model"], "hf download some/model"),
+        (["--renderer", "diffusers", "--model", "."], "has no model_index.json"),
+        (["--renderer", "diffusers", "--option", "sampler=ddpm"], "add no noise"),
+        (["--renderer", "diffusers", "--option", "steps=many"], "steps must be a whole number"),
+        (["--renderer", "diffusers", "--option", "steps"], "name=value"),
+        (["--renderer", "diffusers", "--option", "colour=red"], "takes no 'colour'"),
+        (["--renderer", "landscape", "--prompt", "a house"], "landscape takes no 'prompt'"),
+    ],
+)
+def test_the_command_line_refuses_in_one_sentence(
+    refused, tmp_path, monkeypatch, arguments, words
+):
+    monkeypatch.chdir(tmp_path)
+    assert words in refused("studio", "--no-browser", "--store", tmp_path / "x.db", *arguments)
+
+
+SOME_PROGRESS = """() => [...document.querySelectorAll("progress.drawn")].some((bar) =>
+  bar.checkVisibility() && bar.value > 0 && bar.value < 1)"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with launched() as started:
+        yield started
+
+
+def test_the_way_in_a_browser(studio, chromium):
+    context = chromium.new_context(**DESKTOP)
+    somebody = Person(context, QUIET)
+    context.set_default_timeout(4 * PATIENCE)  # real denoising, on a machine that may be busy
+    tab = somebody.open(studio)
+    tab.see("new-run").first.click()
+    expect(tab.page.get_by_label("Prompt", exact=True)).to_have_value("a red house")
+    expect(tab.page.get_by_role("textbox", name="Model")).to_have_value(re.compile("sd"))
+    tab.page.get_by_label("Prompt", exact=True).fill("a blue boat")
+    tab.page.get_by_text("More", exact=True).click()
+    tab.page.get_by_label("Steps").fill("12")
+    tab.page.locator("input[name=m][value='4']").check()
+    tab.see("start-run").click()
+    tab.page.wait_for_function(SOME_PROGRESS)
+    tab.expect_round(0, "start")
+    expect(tab.page.locator("progress.drawn").filter(visible=True)).to_have_count(0)
+    tab.click(2)
+    tab.see("next").click()
+    tab.expect_round(1, "rank")
+    expect(tab.see("drift")).to_contain_text("The noise is as random as at the start")
+    assert somebody.complaints == []
+    context.close()

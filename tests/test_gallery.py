@@ -1,0 +1,127 @@
+"""Rendering in the background: several at once where a renderer likes that, and how far it is."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from zorank.errors import InvalidInput
+from zorank.renderers import REGISTRY
+from zorank.studio.gallery import DRAFTED, SOON, Gallery
+from zorank.studio.offer import offer
+from zorank.studio.prefilled import Prefilled
+from zorank.types import Exhibit
+
+POINTS = [np.full(2, float(number)) for number in range(6)]
+
+
+class Slow:
+    """Renders up to four at once, says how far it is, and waits until it is told to go on."""
+
+    dim = 2
+
+    def __init__(self, together=4):
+        self.together = together
+        self.groups = []
+        self.halfway, self.go_on = threading.Event(), threading.Event()
+
+    def render(self, candidates, progress=None):
+        self.groups.append([int(x[0]) for x in candidates])
+        progress(0.5)
+        self.halfway.set()
+        assert self.go_on.wait(10)
+        return [Exhibit("text/plain", x.tobytes()) for x in candidates]
+
+
+def asked_while_busy(renderer, urgencies):
+    """The gallery is busy with point 0 while the others are asked for; the groups that came."""
+    gallery = Gallery(workers=1)
+    futures = [gallery.request("run", renderer, POINTS[0])]
+    assert renderer.halfway.wait(10)
+    futures += [
+        gallery.request("run", renderer, point, urgency)
+        for point, urgency in zip(POINTS[1:], urgencies, strict=True)
+    ]
+    renderer.go_on.set()
+    for future, point in zip(futures, POINTS, strict=True):
+        assert future.result(10).data == point.tobytes()
+    return renderer.groups
+
+
+def test_those_who_like_it_get_several_at_once_and_each_picture_finds_its_place():
+    assert asked_while_busy(Slow(), [SOON] * 5) == [[0], [1, 2, 3, 4], [5]]
+    assert asked_while_busy(Slow(together=1), [SOON] * 5) == [[0], [1], [2], [3], [4], [5]]
+
+
+def test_what_is_needed_does_not_wait_for_what_is_guessed():
+    urgencies = [DRAFTED, SOON, DRAFTED, SOON, DRAFTED]
+    assert asked_while_busy(Slow(), urgencies) == [[0], [2, 4], [1, 3, 5]]
+
+
+def test_how_far_each_one_is():
+    renderer = Slow()
+    gallery = Gallery(workers=1)
+    first = gallery.request("run", renderer, POINTS[0])
+    assert renderer.halfway.wait(10)
+    assert gallery.shares("run", POINTS[:2], 0) == [0.5, None]
+    renderer.go_on.set()
+    first.result(10)
+    assert gallery.shares("run", POINTS[:2], 0) == [1.0, None]
+
+
+def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
+    class Fragile(Slow):
+        broken = True
+
+        def render(self, candidates, progress=None):
+            done = super().render(candidates, progress)
+            return done[:-1] if self.broken and len(done) > 1 else done
+
+    renderer = Fragile()
+    with pytest.raises(ValueError, match="3 exhibits of 4 candidates"):
+        asked_while_busy(renderer, [SOON] * 5)
+    renderer.broken = False
+    gallery = Gallery(workers=1)
+    assert gallery.request("run", renderer, POINTS[1]).result(10).data == POINTS[1].tobytes()
+
+
+def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
+    renderer = Slow(together=1)
+    gallery = Gallery(workers=1)
+    futures = [gallery.request("run", renderer, point) for point in POINTS]
+    assert renderer.halfway.wait(10)
+    renderer.go_on.set()
+    gallery.close()
+    done = [future for future in futures if future.done()]
+    assert len(done) in (1, 2)
+    renderer.halfway.clear()
+    gallery.request("run", renderer, POINTS[5])
+    assert not renderer.halfway.wait(0.2)
+
+
+# What the command line gave.
+
+
+def test_a_prompt_is_filled_in_where_there_is_one():
+    offered = offer(None, None, {"prompt": "5"})
+    assert "landscape" not in offered
+    assert isinstance(offered["diffusers"], Prefilled)
+    assert offered["diffusers"]().prompt == "5"
+    assert offered["diffusers"](prompt="a house").prompt == "a house"
+
+
+def test_options_are_of_the_kind_their_default_is():
+    made = offer("diffusers", None, {"steps": "12", "guidance": "3", "sampler": "ddim"})
+    assert vars(made["diffusers"]()) | {"steps": 12, "guidance": 3, "sampler": "ddim"} == vars(
+        made["diffusers"]()
+    )
+
+
+def test_a_prompt_where_there_is_none_is_refused_with_who_takes_one():
+    with pytest.raises(
+        InvalidInput, match=r"landscape takes no 'prompt'; choose --renderer .*dif"
+    ):
+        offer("landscape", None, {"prompt": "a house"})
+    with pytest.raises(InvalidInput, match="no renderer takes 'colour'"):
+        offer(None, None, {"colour": "red"})
+    assert offer(None, None) is REGISTRY

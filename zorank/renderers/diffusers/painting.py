@@ -1,0 +1,207 @@
+"""From points to pictures: the only place where a pipeline is called.
+
+The pipeline itself scales the latents it is given to its sampler's first noise level, as it does
+with noise that it draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput, RenderError
+from zorank.renderers.diffusers.models import Encoded, Model
+from zorank.renderers.diffusers.tuning import Point, prompt_offset
+
+Progress = Callable[[float], None]
+Picture = NDArray[np.uint8]
+
+MOST_TOGETHER = 8
+MOST_PROMPTS = 64
+"""How many encoded prompts are kept."""
+
+
+class _Shape(Exception):
+    """Carries the shape of the latents out of a pipeline, before it has done any work."""
+
+
+def encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
+    """What a pipeline is given for a prompt, encoded once for all pictures."""
+    key = (prompt, negative_prompt)
+    if key not in model.encoded:
+        if len(model.encoded) >= MOST_PROMPTS:
+            model.encoded.clear()
+        model.encoded[key] = _encode(model, prompt, negative_prompt)
+    return model.encoded[key]
+
+
+def _encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
+    encoder = getattr(model.pipeline, "encode_prompt", None)
+    wanted = signature(encoder).parameters if encoder else {}
+    if encoder is None or "negative_prompt" not in wanted:
+        # A family with an encoding of its own: it is given the words and encodes them each time.
+        said = {"prompt": prompt, "negative_prompt": negative_prompt}
+        return {name: text for name, text in said.items() if name in model.takes and text}
+    needed = {name: None for name, p in wanted.items() if p.default is Parameter.empty}
+    given = {
+        **needed,
+        "prompt": prompt,
+        "negative_prompt": negative_prompt,
+        "device": model.device,
+        "num_images_per_prompt": 1,
+        "do_classifier_free_guidance": True,
+    }
+    import torch
+
+    with torch.no_grad():
+        tensors = encoder(**{name: value for name, value in given.items() if name in wanted})
+    return dict(zip(_embeddings(model), tensors, strict=False))
+
+
+def _embeddings(model: Model) -> list[str]:
+    """The names of what encode_prompt returns, in its order."""
+    if "pooled_prompt_embeds" in model.takes:
+        prompts = ["prompt_embeds", "negative_prompt_embeds"]
+        return [*prompts, "pooled_prompt_embeds", "negative_pooled_prompt_embeds"]
+    if "prompt_attention_mask" in model.takes:
+        prompts = ["prompt_embeds", "prompt_attention_mask"]
+        return [*prompts, "negative_prompt_embeds", "negative_prompt_attention_mask"]
+    return ["prompt_embeds", "negative_prompt_embeds"]
+
+
+def latent_shape(model: Model, encoded: Encoded, width: int, height: int) -> tuple[int, ...]:
+    """The shape of one picture's latents, as the pipeline itself prepares them."""
+    if (width, height) in model.shapes:
+        return model.shapes[width, height]
+    prepare = getattr(model.pipeline, "prepare_latents", None)
+    if prepare is None:
+        kind = type(model.pipeline).__name__
+        raise InvalidInput(f"a {kind} does not say what latents it needs; it cannot be tuned")
+
+    def tell(*arguments: Any, **named: Any) -> None:
+        latents = prepare(*arguments, **named)
+        raise _Shape((latents[0] if isinstance(latents, tuple) else latents).shape[1:])
+
+    model.pipeline.prepare_latents = tell
+    try:
+        model.pipeline(**encoded, **_size(width, height), num_inference_steps=1)
+    except _Shape as found:
+        model.shapes[width, height] = tuple(found.args[0])
+    except ValueError as error:  # a size that the pipeline cannot paint
+        raise InvalidInput(f"the pipeline refuses {width} × {height}: {error}") from error
+    finally:
+        del model.pipeline.prepare_latents
+    return model.shapes[width, height]
+
+
+def paint(
+    model: Model,
+    encoded: Encoded,
+    points: Sequence[Point],
+    *,
+    scheduler: Any,
+    steps: int,
+    width: int,
+    height: int,
+    prompt_spread: float,
+    progress: Progress,
+) -> list[Picture]:
+    """The pictures of points that share their guidance, in one pass."""
+    import torch
+
+    pipeline = model.pipeline
+    pipeline.scheduler = scheduler
+    latents = np.stack([point.latents for point in points])
+    given = {
+        **_repeated(encoded, len(points)),
+        **_size(width, height),
+        "latents": torch.from_numpy(latents).to(model.device, model.dtype),
+        "num_inference_steps": steps,
+        "guidance_scale": points[0].guidance,
+        "output_type": "np",
+        "callback_on_step_end": _step_counter(progress),
+    }
+    if points[0].prompt is not None:
+        given["prompt_embeds"] = _moved_prompts(given["prompt_embeds"], points, prompt_spread)
+    known = {name: value for name, value in given.items() if name in model.takes}
+    images = np.asarray(pipeline(**known).images)
+    if not np.isfinite(images).all():
+        raise RenderError(
+            "the model computed no numbers (NaN): half precision may be too small for it; "
+            "set dtype to float32"
+        )
+    return list((images * 255).round().astype(np.uint8))
+
+
+def in_batches(
+    points: Sequence[Point],
+    size: int,
+    paint_some: Callable[[Sequence[Point], int], list[Picture]],
+) -> tuple[list[Picture], int]:
+    """All pictures, `size` at a time or as few as memory takes; and the size that worked."""
+    pictures: list[Picture] = []
+    while len(pictures) < len(points):
+        some = points[len(pictures) : len(pictures) + size]
+        try:
+            pictures += paint_some(some, len(pictures))
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            if len(some) == 1:
+                raise RenderError(
+                    "there is not enough memory for a single picture; choose a smaller width and "
+                    "height, a smaller model, or close what else uses the memory"
+                ) from error
+            _free_memory()
+            size = len(some) // 2
+    return pictures, size
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether a device had too little memory; each says it in its own way."""
+    if isinstance(error, RenderError):
+        return False
+    return isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+
+
+def _free_memory() -> None:
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
+def _size(width: int, height: int) -> dict[str, int]:
+    return {name: value for name, value in (("width", width), ("height", height)) if value}
+
+
+def _repeated(encoded: Encoded, count: int) -> Encoded:
+    """The encoding for `count` pictures."""
+    return {
+        name: [value] * count if isinstance(value, str) else value.repeat_interleave(count, dim=0)
+        for name, value in encoded.items()
+        if value is not None
+    }
+
+
+def _moved_prompts(embeds: Any, points: Sequence[Point], spread: float) -> Any:
+    import torch
+
+    base = embeds[0].float().cpu().numpy()
+    offsets = [spread * prompt_offset(p.prompt, base) for p in points if p.prompt is not None]
+    return embeds + torch.from_numpy(np.stack(offsets)).to(embeds.device, embeds.dtype)
+
+
+def _step_counter(progress: Progress) -> Callable[..., dict[str, Any]]:
+    def count(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
+        return kept
+
+    return count

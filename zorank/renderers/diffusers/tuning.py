@@ -1,0 +1,113 @@
+"""What of a generation is tuned, and where each part lies in a candidate.
+
+A candidate is one vector of standard normal numbers: first the noise latents, then the prompt's
+coordinates, then that of the guidance, as far as each is tuned. What is not tuned keeps its value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput
+from zorank.types import Vector, as_vector
+
+PARTS = ("latents", "prompt", "guidance")
+"""What can be tuned, in the order in which it lies in a candidate."""
+
+Numbers = NDArray[np.float32]
+
+
+def parts_of(tune: str) -> tuple[str, ...]:
+    """The parts that a text such as "latents+guidance" names."""
+    named = [part.strip() for part in tune.split("+")]
+    if len(set(named)) < len(named) or not set(named) <= set(PARTS):
+        raise InvalidInput(
+            f"tune must be {', '.join(PARTS[:-1])} or {PARTS[-1]}, or several of them joined by "
+            f"+, such as latents+guidance; found {tune!r}"
+        )
+    return tuple(part for part in PARTS if part in named)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One picture's worth: the latents, the prompt's coordinates if tuned, and the guidance."""
+
+    latents: Numbers
+    prompt: Numbers | None
+    guidance: float
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a candidate is read.
+
+    Attributes:
+        parts: what is tuned.
+        shape: the shape of one picture's latents.
+        prompt_rank: how many coordinates the prompt has.
+        guidance: what the guidance is where its coordinate is 0.
+        guidance_spread: by what share one standard deviation changes it.
+        seed: what draws the latents where they are not tuned.
+    """
+
+    parts: tuple[str, ...]
+    shape: tuple[int, ...]
+    prompt_rank: int
+    guidance: float
+    guidance_spread: float
+    seed: int
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return sum(self._sizes())
+
+    def read(self, candidate: Vector) -> Point:
+        """What a candidate says about its picture."""
+        vector = as_vector(candidate, "a diffusion candidate")
+        if vector.size != self.dim:
+            raise InvalidInput(
+                f"with {'+'.join(self.parts)} tuned, this pipeline needs a candidate of "
+                f"{self.dim} numbers, found {vector.size}"
+            )
+        ends = np.cumsum(self._sizes())[:-1]
+        latents, prompt, guidance = np.split(vector, ends)
+        if "latents" not in self.parts:
+            latents = np.random.default_rng(self.seed).standard_normal(self.shape)
+        # A factor, so that it stays positive however far the search goes.
+        factor = math.exp(self.guidance_spread * float(guidance[0])) if guidance.size else 1.0
+        return Point(
+            latents.reshape(self.shape).astype(np.float32),
+            prompt.astype(np.float32) if prompt.size else None,
+            self.guidance * factor,
+        )
+
+    def _sizes(self) -> list[int]:
+        sizes = {"latents": math.prod(self.shape), "prompt": self.prompt_rank, "guidance": 1}
+        return [sizes[part] if part in self.parts else 0 for part in PARTS]
+
+
+def prompt_directions(rank: int, tokens: int, width: int) -> Numbers:
+    """`rank` changes of a (tokens, width) embedding, each of rank one and of length 1."""
+    rng = np.random.default_rng(rank)
+    by_token = _unit(rng.standard_normal((rank, tokens, 1)))
+    by_width = _unit(rng.standard_normal((rank, 1, width)))
+    return (by_token * by_width).astype(np.float32)
+
+
+def prompt_offset(coordinates: Sequence[float] | Numbers, embedding: Numbers) -> Numbers:
+    """The change of an embedding at these coordinates: as long as it, if they are N(0, I)."""
+    directions = prompt_directions(len(coordinates), *embedding.shape)
+    length = float(np.linalg.norm(embedding)) / math.sqrt(len(coordinates))
+    combined = np.tensordot(np.asarray(coordinates, dtype=np.float32), directions, axes=1)
+    return np.asarray(length * combined, dtype=np.float32)
+
+
+def _unit(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    lengths = np.sqrt((vectors**2).sum(axis=(1, 2), keepdims=True))
+    return np.asarray(vectors / lengths)
