@@ -13,6 +13,9 @@ Every tenth round the slate also shows two candidates of ten rounds ago. If the 
 their order, it is noisy, and ρ grows: wider clouds are told apart more surely. The very first step
 is shown beside where it came from: if it lost, sigma0 was too large, and the step is taken back
 and made shorter.
+
+When the cloud of a judge who never changed its mind has shrunk to nothing, a new search begins
+around x0 with twice as many candidates, drawn wider. Checks then also show the best so far.
 """
 
 from __future__ import annotations
@@ -57,10 +60,10 @@ FARTHEST = 1e12
 """No candidate is drawn farther than so many sigma0 from the centre."""
 WIDER_FOR_MORE = 0.75
 """The power of m by which ρ grows where there are more candidates than by default."""
-NEGLIGIBLE = 1e-9
-"""A cloud of so many sigma0 has converged."""
+NEGLIGIBLE, SMALL = 1e-11, 1e-6
+"""A cloud of so many sigma0 has converged; a small one if it is stuck, as in rounding errors."""
 HOLDS_TO_RESTART = 8
-"""How often a judge must have kept an order, and never changed one, before a search starts anew."""
+"""How often a judge must have kept an order, and never changed one, before it starts anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,7 @@ class AutoState:
         champion: the best centre that checks have seen since the first restart.
         holds: how often the judge kept the order of two old candidates.
         flips: how often it changed it.
+        stuck: whether at the last check the old were as good as the new.
     """
 
     x: Vector
@@ -128,6 +132,7 @@ class AutoState:
     champion: Vector | None = None
     holds: int = 0
     flips: int = 0
+    stuck: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +174,9 @@ class Auto:
         d = state.x.size
         space = self._space(d)
         if self._converged(state):
-            state = self._anew(state, space.place(state.home + self.sigma0 * rng.standard_normal(d)))
+            state = self._anew(
+                state, space.place(state.home + self.sigma0 * rng.standard_normal(d))
+            )
         z = frame(self._size(d, state.restarts), d, rng)
         y = state.shape.stretch(z)
         radius = _within(space, state.step * state.width)
@@ -231,7 +238,8 @@ class Auto:
         """Whether nothing is left to find here; said after checks only, and never of noise."""
         if state.flips or state.holds < HOLDS_TO_RESTART or state.rounds % CHECK_EVERY:
             return False
-        return state.step * state.width * state.shape.extent() < NEGLIGIBLE * self.sigma0
+        extent = state.step * state.width * state.shape.extent()
+        return extent < (SMALL if state.stuck else NEGLIGIBLE) * self.sigma0
 
     def _anew(self, state: AutoState, x: Vector) -> AutoState:
         """A new search around x, which has yet to beat what the others found."""
@@ -347,7 +355,7 @@ def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
             holds=state.holds + (not flipped),
             flips=state.flips + flipped,
         )
-    return replace(state, old=())
+    return replace(state, old=(), stuck=bool(good <= np.median(scores[:m])))
 
 
 def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:
