@@ -59,7 +59,7 @@ SMALLEST_STEP = 1e-150
 FARTHEST = 1e12
 """No candidate is drawn farther than so many sigma0 from the centre."""
 WIDER_FOR_MORE = 0.75
-"""The power of m by which ρ grows where there are more candidates than by default."""
+"""The power of m by which ρ grows with restarts."""
 NEGLIGIBLE, SMALL = 1e-11, 1e-6
 """A cloud of so many sigma0 has converged; a small one if it is stuck, as in rounding errors."""
 HOLDS_TO_RESTART = 8
@@ -225,12 +225,12 @@ class Auto:
         return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
 
     def _size(self, d: int, restarts: int) -> int:
-        return (self.m if self.m is not None else _usual_size(d)) << restarts
+        return (self.m if self.m is not None else 4 + int(3 * math.log(d))) << restarts
 
     def _begin(self, x: Vector, home: Vector, restarts: int = 0) -> AutoState:
         """A round cloud around x, for m doubled with every restart (Auger & Hansen, 2005)."""
         d = x.size
-        width = _least_width(self._size(d, restarts), d)
+        width = _least_width(self._size(d, restarts), d, restarts)
         start = self.sigma0 / width, width, round_shape(d), np.zeros(d), np.zeros(d)
         return AutoState(x, *start, home, restarts=restarts)
 
@@ -273,7 +273,7 @@ class Auto:
         path = (1 - PATH_RATE) * state.path
         path += math.sqrt(PATH_RATE * (2 - PATH_RATE)) * direction
         agreement = float(np.linalg.norm(path)) / math.sqrt(d)
-        damping = DAMPING * state.width / _least_width(len(w), d)
+        damping = DAMPING * state.width / _least_width(len(w), d, state.restarts)
         growth = PATH_RATE / damping * (agreement - 1)
         long_path = (1 - known.memory) * state.long_path
         if agreement**2 < 2 + 4 / (d + 1):  # in a hurry, shape can wait
@@ -302,14 +302,9 @@ def shared(weights: Vector, scores: Vector) -> Vector:
     return result
 
 
-def _usual_size(d: int) -> int:
-    return 4 + int(3 * math.log(d))
-
-
-def _least_width(m: int, d: int) -> float:
+def _least_width(m: int, d: int, restarts: int) -> float:
     """More candidates average out more of a rugged landscape if they see more of it."""
-    more = max(m / _usual_size(d), 1.0)
-    return (WIDTH if m <= d else WIDTH_OF_MANY) * more**WIDER_FOR_MORE
+    return (WIDTH if m <= d else WIDTH_OF_MANY) * math.pow(2**restarts, WIDER_FOR_MORE)
 
 
 def _shown_again(state: AutoState) -> tuple[Vector, ...]:
@@ -347,7 +342,7 @@ def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
     good, bad = scores[m : m + 2]
     if good != bad:
         flipped = bool(good > bad)
-        least = _least_width(m, state.x.size)
+        least = _least_width(m, state.x.size, state.restarts)
         width = state.width * (WIDEN if flipped else NARROW)
         state = replace(
             state,
