@@ -50,7 +50,7 @@ def test_every_guest_does_so_too_where_its_library_is_installed(guest):
 
 
 def test_a_guest_says_what_to_install():
-    with pytest.raises(MissingExtra, match="pip install no_such_library$"):
+    with pytest.raises(MissingExtra, match=r"pip install no_such_library$"):
         load_guest("no_such_library.optimizers")
 
 
