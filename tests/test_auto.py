@@ -7,7 +7,7 @@ import pytest
 
 import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
-from zorank.optimizers.auto import CHECK_EVERY, WIDEST, Auto, shared
+from zorank.optimizers.auto import CHECK_EVERY, MOST_DOUBLINGS, WIDEST, Auto, shared
 from zorank.optimizers.shape import Diagonal, Full, frame, rates, round_shape
 from zorank.oracles import GaussianNoise
 from zorank.problems import RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
@@ -294,6 +294,14 @@ def test_a_person_who_sees_no_small_differences_never_makes_it_start_anew():
         run.tell(run.ask().answer_from(np.round(values, 2)))
     assert run.state.restarts == 0
     assert rastrigin(run.best()) < 25
+
+
+def test_slates_do_not_grow_without_end():
+    auto = Auto(m=2)
+    state = auto.init(np.ones(1))
+    for n in range(20):
+        state = auto._anew(state, rng.for_round(0, n).standard_normal(1))
+    assert len(auto.ask(state, rng.for_round(0, 20))) == 2 * 2**MOST_DOUBLINGS
 
 
 # what it reaches

@@ -62,6 +62,7 @@ WIDER_FOR_MORE = 0.75
 """The power of m by which ρ grows with restarts."""
 NEGLIGIBLE, SMALL = 1e-11, 1e-6
 """A cloud of so many sigma0 has converged; a small one if it is stuck, as in rounding errors."""
+MOST_DOUBLINGS = 7
 HOLDS_TO_RESTART = 8
 """How often a judge must have kept an order, and never changed one, before it starts anew."""
 
@@ -110,7 +111,7 @@ class AutoState:
         old: a good and a bad candidate of some rounds ago.
         proven: whether a step has been seen to win anything yet.
         before: the centre before the last step, until that is proven.
-        restarts: how many searches have converged.
+        restarts: how many searches have converged, counted as far as m doubles for them.
         champion: the best centre that checks have seen since the first restart.
         holds: how often the judge kept the order of two old candidates.
         flips: how often it changed it.
@@ -245,7 +246,7 @@ class Auto:
         """A new search around x, which has yet to beat what the others found."""
         champion = state.x if state.champion is None else state.champion
         return replace(
-            self._begin(x, state.home, state.restarts + 1),
+            self._begin(x, state.home, min(state.restarts + 1, MOST_DOUBLINGS)),
             champion=champion,
             rounds=state.rounds,
             holds=state.holds,
