@@ -1,6 +1,8 @@
 """auto against its peers beyond BBOB: points to targets, noise, top-k, scale, time; and its parts.
 
     python benchmarks/auto.py targets      # points to 1e-1, 1e-3, 1e-6 of f(x0), median of 5 seeds
+    python benchmarks/auto.py many         # the same in d = 400, one seed, 150·d points
+    python benchmarks/auto.py restarts     # Rastrigin's function, beside pycma with restarts
     python benchmarks/auto.py scale        # the sphere, for sigma0 within a factor of 10
     python benchmarks/auto.py noise        # f after 10,000 points, against tuned ZO-RankSGD
     python benchmarks/auto.py top          # best 3 of 6, best of 6
@@ -23,6 +25,7 @@ from zorank import optimizers, rng
 from zorank.experiments import field
 from zorank.experiments.peers import PEERS, Contender, Ours, Pycma
 from zorank.optimizers import auto, shape
+from zorank.optimizers.cma_es import load_pycma
 from zorank.oracles import GaussianNoise
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.protocols import AnyOptimizer
@@ -82,6 +85,49 @@ def targets(peers: Sequence[str] = tuple(PEERS)) -> None:
                     rows.append(points_to(contender, f, float(f(x0)), 1000 * d))
                 told = " / ".join(f"{p:.0f}" for p in np.median(rows, axis=0))
                 print(f"d = {d:5}  {name:18} {peer:15} {told}", flush=True)
+
+
+def many() -> None:
+    """Points to targets in 400 dimensions."""
+    d, seed = 400, SEEDS[0]
+    for name in ("rotated ellipsoid", "Rosenbrock"):
+        for peer in ("auto", "pycma VkD", "cmaes SepCMA", "pycma"):
+            x0, f = start(d, seed), FUNCTIONS[name](d, seed)
+            began = perf_counter()
+            found = points_to(PEERS[peer](x0, 1.0, seed), f, float(f(x0)), 150 * d, TARGETS[:2])
+            told = " / ".join(f"{p:.0f}" for p in found)
+            print(f"{name:18} {peer:15} {told}  {perf_counter() - began:.0f} s", flush=True)
+
+
+def restarts() -> None:
+    """Points per dimension to the lowest dent of Rastrigin's function, within 5,000·d."""
+    for d in [int(d) for d in sys.argv[2:]] or [2, 5, 10]:
+        for name, race in (("auto", ours_to_lowest), ("pycma, 9 restarts", pycma_to_lowest)):
+            told = " ".join(f"{race(start(d, seed), seed, 5000 * d) / d:.0f}" for seed in SEEDS)
+            print(f"d = {d:2}  {name:18} {told}", flush=True)
+
+
+def ours_to_lowest(x0: Vector, seed: int, budget: int) -> float:
+    """Points until auto was below 1e-6."""
+    contender = PEERS["auto"](x0, 1.0, seed)
+    return points_to(contender, rastrigin, 1.0, budget, TARGETS[2:])[0]
+
+
+def pycma_to_lowest(x0: Vector, seed: int, budget: int) -> float:
+    """Points until pycma was, which doubles its population at each of nine restarts from x0."""
+    seen = 0
+    lowest = math.inf
+
+    def f(x: Vector) -> float:
+        nonlocal seen, lowest
+        seen += 1
+        lowest = min(lowest, float(rastrigin(x)))
+        return float(rastrigin(x))
+
+    options = {"verbose": -9, "verb_log": 0, "seed": seed + 1, "maxfevals": budget}
+    options["ftarget"] = TARGETS[2]
+    load_pycma().fmin2(f, x0, 1.0, options, restarts=9)
+    return seen if lowest <= TARGETS[2] else math.inf
 
 
 def scale() -> None:
@@ -262,7 +308,7 @@ def parts() -> None:
 
 
 if __name__ == "__main__":
-    commands = {f.__name__: f for f in (targets, scale, noise, top, time, parts)}
+    commands = {f.__name__: f for f in (targets, many, restarts, scale, noise, top, time, parts)}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]]()

@@ -7,10 +7,10 @@ import pytest
 
 import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
-from zorank.optimizers.auto import CHECK_EVERY, WIDEST, Auto, shared
+from zorank.optimizers.auto import CHECK_EVERY, MOST_DOUBLINGS, WIDEST, Auto, shared
 from zorank.optimizers.shape import Diagonal, Full, frame, rates, round_shape
 from zorank.oracles import GaussianNoise
-from zorank.problems import RotatedEllipsoid, ellipsoid, rosenbrock, sphere
+from zorank.problems import RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.slates import Points, Slate
 
 
@@ -188,9 +188,120 @@ def test_bounds_of_different_scales(bounds, x0, target, seed):
 @pytest.mark.parametrize("d", [1, 2])
 def test_where_nothing_holds_it_back_it_stays_finite(f, d):
     run = Run(Auto(), np.ones(d), seed=0)
-    drive(run, f, 3000)
+    drive(run, f, 600)
     assert np.isfinite(np.asarray(run.ask())).all()
     assert np.isfinite(run.best()).all()
+
+
+# new searches
+
+
+def until_restart(run, f, rounds=400):
+    for _ in range(rounds):
+        drive(run, f, 1)
+        if run.state.restarts:
+            return run
+    raise AssertionError("it never started anew")
+
+
+def test_it_starts_anew_with_twice_the_candidates_and_finds_a_lower_dent():
+    run = until_restart(Run(Auto(), np.full(3, 2.1), seed=1), rastrigin)
+    first = rastrigin(run.best())
+    assert first > 0.9
+    assert len(run.state.old) == 2
+    assert len(frame_of(run)) == 2 * 7
+    assert run.history[-1]["radius"] > 0.1
+    drive(run, rastrigin, 500)
+    assert rastrigin(run.best()) < first - 0.9
+
+
+def frame_of(run):
+    drive(run, rastrigin, 1)  # the second slate of a search also shows its first step
+    return run.ask().design.z
+
+
+def test_what_was_best_never_gets_worse_by_a_restart():
+    run = until_restart(Run(Auto(), np.full(2, 3.2), seed=0), rastrigin)
+    before = rastrigin(run.best())
+    for _ in range(400):
+        drive(run, rastrigin, 1)
+        assert rastrigin(run.best()) <= before
+        before = rastrigin(run.best())
+
+
+def test_the_champion_is_shown_beside_the_centre_and_loses_its_place_only_to_a_better_one():
+    run = until_restart(Run(Auto(m=6), np.full(2, 3.2), seed=0), rastrigin)
+    while run.state.rounds % CHECK_EVERY != CHECK_EVERY - 1:
+        drive(run, rastrigin, 1)
+    slate, champion, centre = run.ask(), run.best(), run.state.x
+    np.testing.assert_array_equal(slate[-2], champion)
+    np.testing.assert_array_equal(slate[-1], centre)
+    unmoved, moved = run.branch(run.state.rounds), run
+    unmoved.ask()
+    unmoved.tell([len(slate) - 2, len(slate) - 1])
+    moved.tell([len(slate) - 1, len(slate) - 2])
+    np.testing.assert_array_equal(unmoved.best(), champion)
+    np.testing.assert_array_equal(moved.best(), centre)
+
+
+def test_undo_and_branch_across_a_restart_are_exact():
+    run = until_restart(Run(Auto(), np.full(2, 3.2), seed=0), rastrigin)
+    at = run.state.rounds
+    drive(run, rastrigin, 12)
+    after = np.asarray(run.ask()).tobytes(), run.best().tobytes()
+    branch = run.branch(at - 3)
+    assert branch.state.restarts == 0
+    drive(branch, rastrigin, 15)
+    assert (np.asarray(branch.ask()).tobytes(), branch.best().tobytes()) == after
+    run.undo(15)
+    assert run.state.restarts == 0
+    drive(run, rastrigin, 15)
+    assert (np.asarray(run.ask()).tobytes(), run.best().tobytes()) == after
+
+
+@pytest.mark.parametrize("space", [{"bounds": (-2.0, 2.0)}, {"space": "gaussian"}])
+def test_a_new_search_begins_where_candidates_may_lie(space):
+    auto = Auto(sigma0=3.0, **space)
+    run = Run(auto, np.ones(3), seed=0)
+    seen = []
+    for _ in range(400):
+        seen += list(run.ask())
+        drive(run, rastrigin, 1)
+        if run.state.restarts:
+            break
+    assert run.state.restarts == 1
+    for x in (*seen, *run.ask()):
+        if "space" in space:
+            assert np.linalg.norm(x) == pytest.approx(math.sqrt(3))
+        else:
+            assert (np.abs(x) <= 2.0).all()
+
+
+@pytest.mark.parametrize("k", [None, 1])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_noisy_judge_never_makes_it_start_anew(k, seed):
+    run = Run(Auto(k=k), np.ones(2), seed=seed)
+    judge = GaussianNoise(sphere, 1e-3, seed=seed)
+    for _ in range(600):
+        run.tell(judge.answer(run.ask()))
+    assert run.state.restarts == 0
+
+
+def test_a_person_who_sees_no_small_differences_never_makes_it_start_anew():
+    run = Run(Auto(), np.full(2, 3.2), seed=0)
+    for _ in range(400):
+        values = rastrigin(np.asarray(run.ask()))
+        run.tell(run.ask().answer_from(np.round(values, 2)))
+    assert run.state.restarts == 0
+    assert rastrigin(run.best()) < 25
+
+
+def test_slates_do_not_grow_without_end():
+    auto = Auto(m=2)
+    state = auto.init(np.ones(1))
+    for n in range(20):
+        state = auto._anew(state, rng.for_round(0, n).standard_normal(1))
+    assert len(auto.ask(state, rng.for_round(0, 20))) == 2 * 2**MOST_DOUBLINGS
 
 
 # what it reaches

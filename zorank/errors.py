@@ -28,12 +28,16 @@ class RenderError(ZorankError, RuntimeError):
 
 
 class MissingExtra(ZorankError, ImportError):
-    """A library that an optional part of zorank needs and that is not installed."""
+    """A library that an optional part of zorank needs and that is not installed.
 
-    def __init__(self, what: str, library: str, extra: str) -> None:
+    `extra` is the one of zorank that brings it along, if any does.
+    """
+
+    def __init__(self, what: str, library: str, extra: str | None = None) -> None:
+        wanted = library if extra is None else f"'zorank[{extra}]'"
         super().__init__(
             f"{what} needs {library}, which is not installed; "
-            f"install it with: pip install 'zorank[{extra}]'"
+            f"install it with: pip install {wanted}"
         )
 
 

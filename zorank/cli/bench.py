@@ -142,7 +142,9 @@ def field(
     peer: Annotated[
         list[str] | None,
         typer.Option(
-            help="Who takes part: auto, pycma, pycma diagonal, pycma VkD, cmaes CMA, cmaes SepCMA."
+            help="Who takes part: auto, pycma, pycma diagonal, pycma VkD, cmaes CMA, cmaes "
+            "SepCMA; by name only, as they need libraries of their own: nevergrad OnePlusOne, "
+            "nevergrad CMA, nevergrad DE, pypop7 LM-MA-ES."
         ),
     ] = None,
     instances: Annotated[
@@ -165,11 +167,11 @@ def field(
     Example: zorank bench field --dim 10 --peer auto --peer pycma --instances 1-3
     """
     from zorank.experiments import field as races
-    from zorank.experiments.peers import PEERS
+    from zorank.experiments.peers import GUESTS, PEERS
 
     for name in peer or ():
-        if name not in PEERS:
-            raise unknown_name("peer", name, PEERS)
+        if name not in PEERS and name not in GUESTS:
+            raise unknown_name("peer", name, (*PEERS, *GUESTS))
     first, _, last = instances.partition("-")
     if not (first.isdigit() and (last or first).isdigit() and int(first) <= int(last or first)):
         raise InvalidInput(f"instances are FIRST-LAST, such as 61-65, found {instances!r}")

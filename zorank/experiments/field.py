@@ -20,7 +20,7 @@ import numpy as np
 from zorank import optimizers, rng
 from zorank.errors import MissingExtra
 from zorank.experiments import cells, figures
-from zorank.experiments.peers import PEERS
+from zorank.experiments.peers import GUESTS, PEERS
 from zorank.types import Vector
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def race(entry: Race) -> cells.Row:
     f, optimum = bbob(entry.function, entry.instance, entry.dim)
     key = f"{entry.function} {entry.instance} {entry.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, entry.dim)
-    contender = PEERS[entry.peer](x0, SIGMA0, 1000 * entry.function + entry.instance)
+    contender = {**PEERS, **GUESTS}[entry.peer](x0, SIGMA0, 1000 * entry.function + entry.instance)
     budget = entry.points_per_dim * entry.dim
     seen, seconds = 0, 0.0
     reached: list[Vector] = []

@@ -1,9 +1,14 @@
-"""Optimizers of other libraries behind one small interface, told ranks only."""
+"""Optimizers of other libraries behind one small interface, told ranks only.
+
+Guests come from libraries that no extra of zorank brings along; `pip install nevergrad pypop7`
+does. nevergrad's NGOpt is not among them: it fits models to values.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -102,6 +107,87 @@ class Cmaes:
         self._strategy.tell(list(zip(self._population, ranks(values).tolist(), strict=True)))
 
 
+@dataclass
+class Nevergrad:
+    """An optimizer of nevergrad that asks about one candidate at a time.
+
+    It compares candidates of different rounds, so ranks within a round cannot be told. It is told
+    values; that it uses nothing but their order is what a test says.
+    """
+
+    kind: str
+    x0: Vector
+    sigma0: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        nevergrad = load_guest("nevergrad")
+        space = nevergrad.p.Array(init=self.x0).set_mutation(sigma=self.sigma0)
+        space.random_state.seed(self.seed)
+        self._strategy = nevergrad.optimizers.registry[self.kind](parametrization=space)
+
+    def ask(self) -> Vector:
+        """One candidate."""
+        self._candidate = self._strategy.ask()
+        return np.array([self._candidate.value])
+
+    def tell(self, values: Vector) -> None:
+        """Its value."""
+        self._strategy.tell(self._candidate, float(values[0]))
+
+
+@dataclass
+class LimitedMemory:
+    """LM-MA-ES (Loshchilov, Glasmachers & Beyer, 2019), the one of pypop7."""
+
+    x0: Vector
+    sigma0: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        self._rows: list[Vector] = []
+        anywhere = np.full(self.x0.size, np.inf)
+        self._strategy = load_guest("pypop7.optimizers.es.lmmaes").LMMAES(
+            {
+                "fitness_function": self._note,
+                "ndim_problem": self.x0.size,
+                "lower_boundary": -anywhere,
+                "upper_boundary": anywhere,
+            },
+            {"mean": self.x0.copy(), "sigma": self.sigma0, "seed_rng": self.seed, "verbose": 0},
+        )
+        self._strategy.start_time = 0.0  # as its own loop would, which is not used
+        self._z, self._d, self._mean, self._s, self._tm, self._y = self._strategy.initialize()
+
+    def _note(self, x: Vector) -> float:
+        """It has no ask: its candidates are those it wants a value of."""
+        self._rows.append(np.array(x))
+        return 0.0
+
+    def ask(self) -> Vector:
+        """A population."""
+        self._rows.clear()
+        self._strategy.iterate(self._z, self._d, self._mean, self._tm, self._y)
+        return np.array(self._rows)
+
+    def tell(self, values: Vector) -> None:
+        """Its ranks."""
+        strategy = self._strategy
+        strategy._n_generations += 1
+        self._mean, self._s, self._tm = strategy._update_distribution(
+            self._z, self._d, self._mean, self._s, self._tm, ranks(values)
+        )
+
+
+def load_guest(module: str) -> Any:
+    """A module of a guest's library; an error that says what to install if it is not there."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        library = module.partition(".")[0]
+        raise MissingExtra("this comparison", library) from error
+
+
 def load_cmaes() -> Any:
     """The package cmaes; an error that says what to install if it is not there."""
     try:
@@ -129,3 +215,16 @@ PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "cmaes SepCMA": lambda x0, sigma0, seed: Cmaes("SepCMA", x0, sigma0, seed),
 }
 """Who takes part, by name: (x0, sigma0, seed) → contender, at documented defaults."""
+
+
+def _nevergrad(kind: str) -> Callable[[Vector, float, int], Contender]:
+    return lambda x0, sigma0, seed: Nevergrad(kind, x0, sigma0, seed)
+
+
+GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
+    "nevergrad OnePlusOne": _nevergrad("OnePlusOne"),
+    "nevergrad CMA": _nevergrad("CMA"),
+    "nevergrad DE": _nevergrad("DE"),
+    "pypop7 LM-MA-ES": LimitedMemory,
+}
+"""Who takes part only when asked to by name, in the same way."""

@@ -13,6 +13,9 @@ Every tenth round the slate also shows two candidates of ten rounds ago. If the 
 their order, it is noisy, and ρ grows: wider clouds are told apart more surely. The very first step
 is shown beside where it came from: if it lost, sigma0 was too large, and the step is taken back
 and made shorter.
+
+When the cloud of a judge who never changed its mind has shrunk to nothing, a new search begins
+around x0 with twice as many candidates, drawn wider. Checks then also show the best so far.
 """
 
 from __future__ import annotations
@@ -55,6 +58,13 @@ WIDEST_ON_SHELL = 1.5
 SMALLEST_STEP = 1e-150
 FARTHEST = 1e12
 """No candidate is drawn farther than so many sigma0 from the centre."""
+WIDER_FOR_MORE = 0.75
+"""The power of m by which ρ grows with restarts."""
+NEGLIGIBLE, SMALL = 1e-11, 1e-6
+"""A cloud of so many sigma0 has converged; a small one if it is stuck, as in rounding errors."""
+MOST_DOUBLINGS = 7
+HOLDS_TO_RESTART = 8
+"""How often a judge must have kept an order, and never changed one, before it starts anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,10 +106,16 @@ class AutoState:
         shape: of the cloud.
         path: of recent steps, which the step size is adapted by.
         long_path: of steps over a longer time, which the shape is adapted by.
+        home: where the first search began.
         rounds: answered so far.
         old: a good and a bad candidate of some rounds ago.
         proven: whether a step has been seen to win anything yet.
         before: the centre before the last step, until that is proven.
+        restarts: how many searches have converged, counted as far as m doubles for them.
+        champion: the best centre that checks have seen since the first restart.
+        holds: how often the judge kept the order of two old candidates.
+        flips: how often it changed it.
+        stuck: whether at the last check the old were as good as the new.
     """
 
     x: Vector
@@ -108,10 +124,16 @@ class AutoState:
     shape: Shape
     path: Vector
     long_path: Vector
+    home: Vector
     rounds: int = 0
     old: tuple[Vector, ...] = ()
     proven: bool = False
     before: Vector | None = None
+    restarts: int = 0
+    champion: Vector | None = None
+    holds: int = 0
+    flips: int = 0
+    stuck: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +149,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     m: int | None = None
     k: int | None = None
@@ -145,16 +167,18 @@ class Auto:
 
     def init(self, x0: Vector) -> AutoState:
         """A round cloud around x0."""
-        d = x0.size
-        x = self._space(d).place(x0.copy())
-        width = _least_width(self._size(d), d)
-        return AutoState(x, self.sigma0 / width, width, round_shape(d), np.zeros(d), np.zeros(d))
+        x = self._space(x0.size).place(x0.copy())
+        return self._begin(x, x)
 
     def ask(self, state: AutoState, rng: np.random.Generator) -> Slate:
         """A frame of directions, and at times two old candidates."""
         d = state.x.size
         space = self._space(d)
-        z = frame(self._size(d), d, rng)
+        if self._converged(state):
+            state = self._anew(
+                state, space.place(state.home + self.sigma0 * rng.standard_normal(d))
+            )
+        z = frame(self._size(d, state.restarts), d, rng)
         y = state.shape.stretch(z)
         radius = _within(space, state.step * state.width)
         return Slate(Frame(state.x, radius, z, y, _shown_again(state), space), k=self.k)
@@ -165,6 +189,8 @@ class Auto:
         if not isinstance(design, Frame):
             raise InvalidInput(f"auto is told of its own slates, found {design!r:.60}")
         scores = rank_weights(answer, len(slate))
+        if self._converged(state):
+            state = self._anew(state, design.centre)
         state = replace(state, rounds=state.rounds + 1)
         if not scores.any():
             return self._see_more(state)
@@ -186,19 +212,45 @@ class Auto:
         return replace(moved, shape=shape)
 
     def best(self, state: AutoState) -> Vector:
-        """The centre."""
-        return self._space(state.x.size).place(state.x.copy())
+        """The centre; after a restart, the best centre that checks have seen."""
+        x = state.x if state.champion is None else state.champion
+        return self._space(x.size).place(x.copy())
 
     def report(self, state: AutoState) -> dict[str, float]:
-        """How far candidates are drawn, and by how much wider than the step."""
-        return {"radius": state.step * state.width, "width": state.width}
+        """How far candidates are drawn, by how much wider than the step, and new searches."""
+        radius = state.step * state.width
+        return {"radius": radius, "width": state.width, "restarts": state.restarts}
 
     def _space(self, d: int) -> Space:
         space = make_space(self.space, self.bounds, d)
         return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
 
-    def _size(self, d: int) -> int:
-        return self.m if self.m is not None else 4 + int(3 * math.log(d))
+    def _size(self, d: int, restarts: int) -> int:
+        return (self.m if self.m is not None else 4 + int(3 * math.log(d))) << restarts
+
+    def _begin(self, x: Vector, home: Vector, restarts: int = 0) -> AutoState:
+        """A round cloud around x, for m doubled with every restart (Auger & Hansen, 2005)."""
+        d = x.size
+        width = _least_width(self._size(d, restarts), d, restarts)
+        start = self.sigma0 / width, width, round_shape(d), np.zeros(d), np.zeros(d)
+        return AutoState(x, *start, home, restarts=restarts)
+
+    def _converged(self, state: AutoState) -> bool:
+        """Whether nothing is left to find here; said after checks only, and never of noise."""
+        if state.flips or state.holds < HOLDS_TO_RESTART or state.rounds % CHECK_EVERY:
+            return False
+        extent = state.step * state.width * state.shape.extent()
+        return extent < (SMALL if state.stuck else NEGLIGIBLE) * self.sigma0
+
+    def _anew(self, state: AutoState, x: Vector) -> AutoState:
+        """A new search around x, which has yet to beat what the others found."""
+        champion = state.x if state.champion is None else state.champion
+        return replace(
+            self._begin(x, state.home, min(state.restarts + 1, MOST_DOUBLINGS)),
+            champion=champion,
+            rounds=state.rounds,
+            holds=state.holds,
+        )
 
     def _see_more(self, state: AutoState) -> AutoState:
         """The judge sees no difference: draw wider; when that is wide enough, step further."""
@@ -222,7 +274,7 @@ class Auto:
         path = (1 - PATH_RATE) * state.path
         path += math.sqrt(PATH_RATE * (2 - PATH_RATE)) * direction
         agreement = float(np.linalg.norm(path)) / math.sqrt(d)
-        damping = DAMPING * state.width / _least_width(len(w), d)
+        damping = DAMPING * state.width / _least_width(len(w), d, state.restarts)
         growth = PATH_RATE / damping * (agreement - 1)
         long_path = (1 - known.memory) * state.long_path
         if agreement**2 < 2 + 4 / (d + 1):  # in a hurry, shape can wait
@@ -251,15 +303,18 @@ def shared(weights: Vector, scores: Vector) -> Vector:
     return result
 
 
-def _least_width(m: int, d: int) -> float:
-    return WIDTH if m <= d else WIDTH_OF_MANY
+def _least_width(m: int, d: int, restarts: int) -> float:
+    """More candidates average out more of a rugged landscape if they see more of it."""
+    return (WIDTH if m <= d else WIDTH_OF_MANY) * math.pow(2**restarts, WIDER_FOR_MORE)
 
 
 def _shown_again(state: AutoState) -> tuple[Vector, ...]:
     """What is shown beside the new: the last two centres until a step is proven, then the old."""
     if state.before is not None:
         return state.before, state.x
-    return state.old if state.rounds % CHECK_EVERY == CHECK_EVERY - 1 else ()
+    if state.rounds % CHECK_EVERY < CHECK_EVERY - 1:
+        return ()
+    return state.old if state.champion is None else (*state.old, state.champion, state.x)
 
 
 def _take_back(state: AutoState, before: Vector) -> AutoState:
@@ -278,15 +333,25 @@ def _take_back(state: AutoState, before: Vector) -> AutoState:
 
 
 def _check(state: AutoState, scores: Vector, m: int) -> AutoState:
-    """Whether the judge still has old candidates in the order it had them in."""
+    """Whether old candidates are in the order they were in, and the centre beats the champion."""
     if len(scores) == m:
         return state
-    good, bad = scores[m:]
+    if state.champion is not None and scores[-1] < scores[-2]:
+        state = replace(state, champion=state.x)
+    if not state.old:
+        return state
+    good, bad = scores[m : m + 2]
     if good != bad:
-        least = _least_width(m, state.x.size)
-        width = state.width * (WIDEN if good > bad else NARROW)
-        state = replace(state, width=min(max(width, least), WIDEST))
-    return replace(state, old=())
+        flipped = bool(good > bad)
+        least = _least_width(m, state.x.size, state.restarts)
+        width = state.width * (WIDEN if flipped else NARROW)
+        state = replace(
+            state,
+            width=min(max(width, least), max(WIDEST, least)),
+            holds=state.holds + (not flipped),
+            flips=state.flips + flipped,
+        )
+    return replace(state, old=(), stuck=bool(good <= np.median(scores[:m])))
 
 
 def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:

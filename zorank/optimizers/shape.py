@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 LARGEST_FULL = 500
 """Beyond so many dimensions only the axes' scales are learned: d² numbers learn too slowly."""
 
+MOST_AT_ONCE = 0.3
+"""The fastest rate: however many directions a round has, the shape is learned over some rounds."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rates:
@@ -59,7 +62,7 @@ def rates(d: int, m: int) -> Rates:
         path = 2 / ((d + 1.3) ** 2 + effective)
         frames = 2 * told / ((d + 2) ** 2 + effective) * math.sqrt(max(d, 10) / 10)
         memory = (4 + effective / d) / (d + 4 + 2 * effective / d)
-        frames_used = 2 * frames
+        frames_used = min(2 * frames, MOST_AT_ONCE)
     else:
         path = 1 / (4 * (d + 1) ** 0.75 + effective / 2)
         frames = frames_used = min(0.5, told * path)
