@@ -124,8 +124,8 @@ def pycma_to_lowest(x0: Vector, seed: int, budget: int) -> float:
         lowest = min(lowest, float(rastrigin(x)))
         return float(rastrigin(x))
 
-    options = {"verbose": -9, "verb_log": 0, "seed": seed + 1, "maxfevals": budget}
-    options["ftarget"] = TARGETS[2]
+    options: dict[str, Any] = {"verbose": -9, "verb_log": 0, "seed": seed + 1}
+    options |= {"maxfevals": budget, "ftarget": TARGETS[2]}
     load_pycma().fmin2(f, x0, 1.0, options, restarts=9)
     return seen if lowest <= TARGETS[2] else math.inf
 
