@@ -12,6 +12,8 @@ from zorank.studio.offer import offer
 from zorank.studio.prefilled import Prefilled
 from zorank.types import Exhibit
 
+PATIENCE = 60
+"""Seconds: the machine may be busy, and every wait is for a condition."""
 POINTS = [np.full(2, float(number)) for number in range(6)]
 
 
@@ -29,7 +31,7 @@ class Slow:
         self.groups.append([int(x[0]) for x in candidates])
         progress(0.5)
         self.halfway.set()
-        assert self.go_on.wait(10)
+        assert self.go_on.wait(PATIENCE)
         return [Exhibit("text/plain", x.tobytes()) for x in candidates]
 
 
@@ -37,14 +39,14 @@ def asked_while_busy(renderer, urgencies):
     """The gallery is busy with point 0 while the others are asked for; the groups that came."""
     gallery = Gallery(workers=1)
     futures = [gallery.request("run", renderer, POINTS[0])]
-    assert renderer.halfway.wait(10)
+    assert renderer.halfway.wait(PATIENCE)
     futures += [
         gallery.request("run", renderer, point, urgency)
         for point, urgency in zip(POINTS[1:], urgencies, strict=True)
     ]
     renderer.go_on.set()
     for future, point in zip(futures, POINTS, strict=True):
-        assert future.result(10).data == point.tobytes()
+        assert future.result(PATIENCE).data == point.tobytes()
     return renderer.groups
 
 
@@ -62,10 +64,10 @@ def test_how_far_each_one_is():
     renderer = Slow()
     gallery = Gallery(workers=1)
     first = gallery.request("run", renderer, POINTS[0])
-    assert renderer.halfway.wait(10)
+    assert renderer.halfway.wait(PATIENCE)
     assert gallery.shares("run", POINTS[:2], 0) == [0.5, None]
     renderer.go_on.set()
-    first.result(10)
+    first.result(PATIENCE)
     assert gallery.shares("run", POINTS[:2], 0) == [1.0, None]
 
 
@@ -82,14 +84,14 @@ def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
         asked_while_busy(renderer, [SOON] * 5)
     renderer.broken = False
     gallery = Gallery(workers=1)
-    assert gallery.request("run", renderer, POINTS[1]).result(10).data == POINTS[1].tobytes()
+    assert gallery.request("run", renderer, POINTS[1]).result(PATIENCE).data == POINTS[1].tobytes()
 
 
 def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
     renderer = Slow(together=1)
     gallery = Gallery(workers=1)
     futures = [gallery.request("run", renderer, point) for point in POINTS]
-    assert renderer.halfway.wait(10)
+    assert renderer.halfway.wait(PATIENCE)
     renderer.go_on.set()
     gallery.close()
     done = [future for future in futures if future.done()]
