@@ -339,7 +339,7 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
     assert offer_judge(None, {}, load).default is None
     panel = offer_judge("mine:blueness", {}, load)
     assert panel.default == Choice("mine:blueness")
-    assert set(panel.makers) == {"clip", "mine:blueness"}
+    assert set(panel.makers) == {"clip", "dream", "mine:blueness"}
     assert offer_judge("clip", {"prompt": "snow"}, load).default.options == {"prompt": "snow"}
     offer_judge("clip", {}, load)  # a renderer may have the prompt
     for wanted, options, words in [
