@@ -24,7 +24,7 @@ studio: $(VENV)/.studio ## Rank pictures in the browser; everything it needs is 
 # Only what the studio needs, so that the first picture is not far away.
 $(VENV)/.studio: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[studio]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[studio,dream]'
 	touch $@
 
 test: lint types browser unit ## Everything that CI checks.
