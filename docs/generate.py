@@ -78,7 +78,6 @@ def _attributes(docstring: str) -> dict[str, str]:
 def from_template(name: str) -> str:
     """The prose of templates/NAME with the tables of results/*.json."""
     tables = {"claims": _claims, "settings": _settings, "values": _values, "field": _field}
-    tables |= {"words": _words, "sittings": _sittings}
 
     def table(match: re.Match[str]) -> str:
         found = json.loads((FOLDER / "results" / f"{match['figure']}.json").read_text())
@@ -143,30 +142,11 @@ def _field(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _words(found: dict[str, Any]) -> list[str]:
-    lines = ["| word | found in | of | missed in landscapes |", "| --- | --- | --- | --- |"]
-    for word, row in found["words"].items():
-        missed = f"{row['missed']:.0%}" if row["missed"] is not None else ""
-        lines.append(f"| {word} | {row['found']:.0%} | {row['of']} | {missed} |")
-    return [*lines, f"| **all** | **{found['found']:.0%}** | {found['of']} | |"]
-
-
-def _sittings(found: dict[str, Any]) -> list[str]:
-    lines = ["| method | judge | answers | runs | liked | fits the prompt |"]
-    lines.append("| --- " * 6 + "|")
-    for row in found["methods"]:
-        told = f"{row['method']} | {row['judge']} | {row['answers']} | {row['runs']}"
-        lines.append(f"| {told} | {row['liked']:+.2f} | {row['fit']:+.2f} |")
-    return lines
-
-
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
     "reproduction.md": lambda: from_template("reproduction.md"),
     "auto.md": lambda: from_template("auto.md"),
-    "dream.md": lambda: from_template("dream.md"),
-    "latents.md": lambda: from_template("latents.md"),
 }
 
 if __name__ == "__main__":

@@ -541,7 +541,7 @@ def test_the_way_in_a_browser(studio, chromium):
     expect(tab.page.get_by_role("textbox", name="Model")).to_have_value(re.compile("sd"))
     tab.page.get_by_label("Prompt", exact=True).fill("a blue boat")
     tab.page.get_by_text("More", exact=True).click()
-    tab.page.get_by_label("Steps").fill("12")
+    tab.page.get_by_label("Steps").fill("50")  # so slow that progress can be seen
     tab.page.locator("input[name=m][value='4']").check()
     tab.see("start-run").click()
     tab.page.wait_for_function(SOME_PROGRESS)

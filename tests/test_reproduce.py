@@ -192,7 +192,7 @@ def test_unknown_figures_are_named(zorank):
 # the committed results of a full run
 
 
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", ["tuning", "simple", "mk", "highdim", "noise"])
 def test_committed_results_are_of_a_full_run(name):
     found = json.loads((RESULTS / f"{name}.json").read_text())
     assert found["name"] == name
