@@ -253,7 +253,8 @@ def test_several_raters_and_the_judge(store):
     link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
     token = link.partition("token=")[2]
     rater = TestClient(client.app, headers={"Authorization": f"Bearer {token}"})
-    assert rater.get(f"/api/runs/{run_id}/round?rater=eve").json()["judge"]["order"]
+    order = judged(client, run_id)["judge"]["order"]
+    assert rater.get(f"/api/runs/{run_id}/round?rater=eve").json()["judge"]["order"] == order
     assert shares(rater, run_id) == [None]
     assert history(rater, run_id)["judge"] is None
 
