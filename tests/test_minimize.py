@@ -21,7 +21,7 @@ def test_it_minimises(x0):
     assert result.fun == sphere(result.x) < 1e-20
     assert result.success
     assert 1485 < result.points <= 1500
-    assert result.rounds == len(result.history)
+    assert result.rounds == len(result.history) == 138
     assert result.history[-1]["points"] == result.points
     assert "1500" in result.message
 

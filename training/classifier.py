@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from codec import as_tensor
-from landscapes import WORDS as PAINTED
 from landscapes import painted
 from network import Eyes
 from schooling import school
@@ -37,7 +36,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     torch.manual_seed(SEED)
     pictures, scores = painted(args.data)
-    truth = torch.from_numpy(scores[:, [PAINTED.index(word) for word in WORDS]])
+    truth = torch.from_numpy(scores)
     seen = len(pictures) * 9 // 10
     network = Eyes(len(WORDS))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import torch
 from classifier import roughened
 from codec import as_tensor
-from landscapes import WORDS as PAINTED
 from landscapes import painted
 from network import Judge
 from schooling import school
@@ -32,7 +31,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     torch.manual_seed(SEED)
     pictures, scores = painted(args.data)
-    truth = 2 * torch.from_numpy(scores[:, [PAINTED.index(word) for word in WORDS]]) - 1
+    truth = 2 * torch.from_numpy(scores) - 1
     network = Judge(len(WORDS))
 
     def loss_of_batch(chance: torch.Generator) -> Tensor:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from rich.progress import track
 
+from zorank.dream.vocabulary import WORDS as TAUGHT
 from zorank.renderers.landscape import Landscape
 from zorank.renderers.landscape.dials import DIM
 
@@ -31,14 +32,15 @@ def picture_of(seed: int, number: int, size: int = SIZE) -> tuple[np.ndarray, np
 
 
 def painted(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """All pictures of a folder, (n, size, size, 3) bytes, and the (n, words) scores."""
+    """All pictures of a folder, (n, size, size, 3) bytes, and their scores in dream's words."""
     files = sorted(folder.glob("*.npz"))
     if not files:
         raise SystemExit(f"no pictures in {folder}: run training/landscapes.py --out {folder}")
     blocks = [np.load(file) for file in files]
+    columns = [WORDS.index(word) for word in TAUGHT]
     return (
         np.concatenate([block["pictures"] for block in blocks]),
-        np.concatenate([block["scores"] for block in blocks]).astype(np.float32),
+        np.concatenate([block["scores"] for block in blocks])[:, columns].astype(np.float32),
     )
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from codec import Codec, as_bytes, as_tensor
-from landscapes import WORDS as PAINTED
 from landscapes import painted
 from network import COMPONENTS, GRID, Denoiser
 from PIL import Image
@@ -170,13 +169,12 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     state = args.out / "state.pt"
-    columns = [PAINTED.index(word) for word in WORDS]
 
     pictures, scores = painted(args.data)
     if state.exists():
         training = Training.load(state)
     else:
-        full = torch.from_numpy(np.quantile(scores[:, columns], 0.98, axis=0)).float()
+        full = torch.from_numpy(np.quantile(scores, 0.98, axis=0)).float()
         training = Training(Codec.of(pictures[:4000]), full)
     size = sum(p.numel() for p in training.network.parameters())
     print(f"{size / 1e6:.2f} million parameters, from step {training.step}", flush=True)
@@ -188,7 +186,7 @@ def main() -> None:
         losses.append(
             training.take_step(
                 pictures,
-                torch.from_numpy(scores[:, columns]),
+                torch.from_numpy(scores),
                 STEP_SIZE * (left if args.cooldown else 1.0),
             )
         )

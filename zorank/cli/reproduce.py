@@ -44,9 +44,10 @@ def reproduce(
     noisy oracles. continuity: neighbouring latents of a diffusion model. latent-judges: a person
     and a model as judges of its pictures.
 
-    Writes NAME.png, NAME.svg, NAME.csv and NAME.json into OUT. All of them take about 80 minutes
-    on two cores. Ctrl-C loses nothing: the same command goes on, and what is finished is not
-    computed again. Delete OUT/NAME.cells.jsonl to measure anew.
+    Writes NAME.png, NAME.svg, NAME.csv and NAME.json into OUT. The first five take about 50
+    minutes on two cores; the last two paint some 15,000 pictures more. Ctrl-C loses nothing: the
+    same command goes on, and what is finished is not computed again. Delete
+    OUT/NAME.cells.jsonl to measure anew.
 
     Example: zorank reproduce all --quick --out quick
     """

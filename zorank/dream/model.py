@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from hashlib import blake2b
 from importlib import resources
 from typing import Any
 
@@ -62,6 +63,19 @@ def fit(pictures: NDArray[np.float32], said: Vector) -> Vector:
 
 
 @cache
+def fingerprint() -> str:
+    """A short name for these very weights: others give other pictures."""
+    found = blake2b(digest_size=6)
+    for name in ("denoiser", "picture", "judge"):
+        found.update(_file(name))
+    return found.hexdigest()
+
+
+def _file(name: str) -> bytes:
+    return (resources.files("zorank.dream") / "weights" / f"{name}.onnx").read_bytes()
+
+
+@cache
 def _session(name: str) -> Any:
     try:
         import onnxruntime
@@ -71,7 +85,4 @@ def _session(name: str) -> Any:
     # A picture is one thread's work: several are painted at a time, each the same as if alone.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    file = resources.files("zorank.dream") / "weights" / f"{name}.onnx"
-    return onnxruntime.InferenceSession(
-        file.read_bytes(), options, providers=["CPUExecutionProvider"]
-    )
+    return onnxruntime.InferenceSession(_file(name), options, providers=["CPUExecutionProvider"])

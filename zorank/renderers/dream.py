@@ -52,12 +52,11 @@ class Dream:
     description = "Landscapes dreamt from noise by a small diffusion model, to your words."
 
     def __post_init__(self) -> None:
-        for name, kind in (("prompt", str), ("steps", int), ("guidance", Real)):
+        kinds = {"prompt": (str, "a text"), "steps": (int, "a whole number")}
+        for name, (kind, words) in {**kinds, "guidance": (Real, "a number")}.items():
             found = getattr(self, name)
             if not isinstance(found, kind) or isinstance(found, bool):
-                raise InvalidInput(
-                    f"dream's {name} must be of type {kind.__name__}, found {found!r}"
-                )
+                raise InvalidInput(f"dream's {name} must be {words}, found {found!r}")
         vocabulary.read(self.prompt)
         if self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)

@@ -34,6 +34,7 @@ from zorank.optimizers import PickStart, RankProcess
 from zorank.protocols import AnyOptimizer
 from zorank.types import Vector
 
+START, END = 0, 1
 SHOWN, ANSWERS, MODEL_ANSWERS, NOISE = 6, 20, 50, 0.1
 PAPERS = {"step": 1.0, "mu": 0.1, "gamma": 0.5, "m": SHOWN, "space": "gaussian"}
 
@@ -153,12 +154,12 @@ def _rounded(row: cells.Row) -> tuple[str, str, str]:
     return f"{row['liked'][1]:.4f}", f"{row['fits'][1]:.4f}", f"{row['norm']:.6f}"
 
 
-def _ends(
-    rows: Mapping[Sitting, cells.Row], method: str, judge: str = "person"
+def _liked_by(
+    rows: Mapping[Sitting, cells.Row], method: str, judge: str = "person", at: int = END
 ) -> dict[Any, float]:
-    """What a method ended with, by prompt and seed."""
+    """How much what a method began or ended with is liked, by prompt and seed."""
     return {
-        (s.prompt, s.seed): row["liked"][1]
+        (s.prompt, s.seed): row["liked"][at]
         for s, row in rows.items()
         if s.method == method and s.judge == judge
     }
@@ -184,13 +185,9 @@ def _summary(rows: Mapping[Sitting, cells.Row]) -> list[dict[str, Any]]:
 
 
 def _claims(rows: Mapping[Sitting, cells.Row], answers: int) -> list[Claim]:
-    random, ours = _ends(rows, "best of random"), _ends(rows, "rank-process")
-    papers, by_model = _ends(rows, "algorithm 3"), _ends(rows, "algorithm 3", "model")
-    starts = {
-        (s.prompt, s.seed): row["liked"][0]
-        for s, row in rows.items()
-        if s.method == "algorithm 3" and s.judge == "person"
-    }
+    random, ours = _liked_by(rows, "best of random"), _liked_by(rows, "rank-process")
+    papers, by_model = _liked_by(rows, "algorithm 3"), _liked_by(rows, "algorithm 3", "model")
+    starts = _liked_by(rows, "algorithm 3", at=START)
     at = f"{answers} answers"
     return [
         _lead(

@@ -19,7 +19,8 @@ from zorank.experiments.tastes import Picture
 from zorank.renderers.pictures import jpeg, opened, resized
 from zorank.types import Vector
 
-VERSION = "1"
+VERSION = f"1-{model.fingerprint()}"
+"""Other weights of dream, or of its judge, give other rows."""
 KEPT_SIZE = 160
 """Pixels a side of pictures that are kept to be drawn in a figure."""
 
