@@ -374,9 +374,13 @@ def test_a_doubled_answer_counts_once(studio, person):
     on_its_way = []
     there.page.route("**/answer", lambda route: on_its_way.append(route))
     there.press("5")
+    there.expect_badges(p5="1")
     with there.page.expect_request("**/answer"):
         there.press("Enter")
-    here.press("2", "Enter")
+    here.page.bring_to_front()
+    here.press("2")
+    here.expect_badges(p2="1")
+    here.press("Enter")
     here.expect_round(2, "rank")
     with there.page.expect_response("**/answer") as refused:
         on_its_way[0].continue_()
