@@ -9,6 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Tests run beside each other: threads of numeric libraries that fight over cores are slower.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
 settings.register_profile("zorank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("zorank")
 

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
 from io import BytesIO
@@ -19,8 +20,9 @@ from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
 from tests.studio_server import Server
 from zorank.errors import InvalidInput, RenderError
 from zorank.renderers import REGISTRY, Diffusers
-from zorank.renderers.diffusers import models, painting, samplers
+from zorank.renderers.diffusers import drafts, models, painting, samplers
 from zorank.renderers.diffusers.tuning import Layout, parts_of, prompt_offset
+from zorank.renderers.pictures import opened, resized
 from zorank.stores import open_store
 from zorank.studio import create_app
 from zorank.studio.prefilled import Prefilled
@@ -193,6 +195,33 @@ def test_progress_rises_with_every_step_of_every_picture(tiny):
     assert len(shares) == 2 * tiny.steps
     assert shares == sorted(set(shares))
     assert 0 < shares[0] < shares[-1] < 1
+
+
+@pytest.mark.parametrize("family", ["sd", "sdxl"])
+@pytest.mark.parametrize("sampler", ["dpm++", "ddim"])
+def test_previews_come_nearer_to_the_picture_and_leave_it_as_it_is(
+    request, monkeypatch, family, sampler
+):
+    monkeypatch.setattr(drafts, "SIDE", 64)  # a decoder of random weights makes nothing of less
+    model = request.getfixturevalue(family)
+    renderer = Diffusers(model=model, prompt="a red house", steps=12, sampler=sampler)
+    points, seen = candidates(renderer, 2), {0: [], 1: []}
+    watched = renderer.render(points, preview=lambda position, one: seen[position].append(one))
+    assert [one.data for one in watched] == pictures(renderer, points)
+    for position, previews in seen.items():
+        assert len(previews) == drafts.MOST
+        whole = opened(watched[position].data).astype(float)
+        small = [resized(opened(one.data), len(whole)) for one in previews]
+        away = [np.abs(one - whole).mean() for one in small]
+        assert away[-1] < away[0]
+
+
+def test_a_preview_that_fails_is_no_preview(tiny, monkeypatch):
+    monkeypatch.setattr(drafts, "_decoded", lambda pipeline, latents: 1 / 0)
+    seen = []
+    watched = tiny.render(candidates(tiny, 1), preview=lambda *shown: seen.append(shown))
+    assert seen == []
+    assert [one.data for one in watched] == pictures(tiny, candidates(tiny, 1))
 
 
 def test_the_prompt_is_encoded_once_and_the_pipeline_loaded_once(sd, monkeypatch):
@@ -468,18 +497,32 @@ def test_the_drift_of_a_run_is_measured(client):
 # The user's path: the command line, a browser.
 
 
-@pytest.fixture(scope="module")
-def studio(sd, tmp_path_factory):
-    store = tmp_path_factory.mktemp("studio") / "runs.db"
-    given = ["--model", sd, "--prompt", "a red house", "--option", "steps=3"]
-    server = Server(store, "--renderer", "diffusers", *given).start()
+@contextmanager
+def served(model, folder):
+    given = ["--model", model, "--prompt", "a red house", "--option", "steps=3"]
+    server = Server(folder / "runs.db", "--renderer", "diffusers", *given).start()
     with server.client() as client:  # torch alone takes a while to be imported
         client.post("/api/runs", json={"renderer": "diffusers"}, timeout=300).raise_for_status()
     yield server
     server.stop()
 
 
+@pytest.fixture(scope="module")
+def studio(sd, tmp_path_factory):
+    with served(sd, tmp_path_factory.mktemp("studio")) as server:
+        yield server
+
+
 def test_the_way_over_http(studio):
+    answer_three_rounds(studio)
+
+
+def test_the_way_over_http_with_an_xl_model(sdxl, tmp_path):
+    with served(sdxl, tmp_path) as studio:
+        answer_three_rounds(studio)
+
+
+def answer_three_rounds(studio):
     with studio.client() as client:
         run = client.post("/api/runs", json={"renderer": "diffusers", "seed": 1}).json()["id"]
         before = set()
@@ -546,6 +589,7 @@ def test_the_way_in_a_browser(studio, chromium):
     tab.page.locator("input[name=m][value='4']").check()
     tab.see("start-run").click()
     tab.page.wait_for_function(SOME_PROGRESS)
+    tab.page.locator("img.preview[src^='data:image/jpeg']").first.wait_for(state="attached")
     tab.expect_round(0, "start")
     expect(tab.page.locator("progress.drawn").filter(visible=True)).to_have_count(0)
     tab.click(2)

@@ -71,6 +71,24 @@ def test_how_far_each_one_is():
     assert gallery.shares("run", POINTS[:2], 0) == [1.0, None]
 
 
+def test_what_there_is_to_see_of_each_one_meanwhile():
+    class Showing(Slow):
+        def render(self, candidates, progress=None, preview=None):
+            if preview is not None:
+                preview(0, Exhibit("text/plain", b"a preview"))
+            return super().render(candidates, progress)
+
+    for urgency, seen in [(SOON, b"a preview"), (DRAFTED, None)]:
+        renderer, gallery = Showing(), Gallery(workers=1)
+        first = gallery.request("run", renderer, POINTS[0], urgency)
+        assert renderer.halfway.wait(PATIENCE)
+        shown, nothing = gallery.previews("run", POINTS[:2], 0)
+        assert (shown and shown.data, nothing) == (seen, None)
+        renderer.go_on.set()
+        first.result(PATIENCE)
+        assert gallery.previews("run", POINTS[:1], 0) == [None]
+
+
 def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
     class Fragile(Slow):
         broken = True

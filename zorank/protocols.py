@@ -66,10 +66,11 @@ class Renderer(Protocol):
 
     It may also have `space` ("gaussian" unless it says otherwise), `title`, `description`, and, as
     a dataclass, a field `size` in which a larger picture can be asked for. One that is slow may
-    take `render(candidates, progress=...)` and tell it, from 0 to 1, which share is done, and have
-    `together`, how many candidates are best given to it at once; one that needs things may have
-    `check()`, which says cheaply what is missing, and `warm_up()`, which fetches them; one of
-    noise latents may have `drift(candidate)`, how far they are from noise (renderers/latents.py).
+    take `render(candidates, progress=..., preview=...)`, tell the one, from 0 to 1, which share is
+    done, and show the other (position, exhibit) what there is to see so far; and have `together`,
+    how many candidates are best given to it at once. One that needs things may have `check()`,
+    which says cheaply what is missing, and `warm_up()`, which fetches them; one of noise latents
+    may have `drift(candidate)`, how far they are from noise (renderers/latents.py).
     """
 
     @property

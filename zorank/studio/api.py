@@ -30,6 +30,7 @@ from zorank.studio.forms import (
     UndoRounds,
 )
 from zorank.studio.gallery import tells_progress
+from zorank.studio.keepsakes import data_url
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
 from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
@@ -267,8 +268,9 @@ def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
         done = studio.gallery.ready(run_id, slate, size)
         shares = None
         if tells_progress(session.renderer):
-            shown = (slate[candidate] for candidate in session.shown)
+            shown = [slate[candidate] for candidate in session.shown]
             shares = studio.gallery.shares(run_id, shown, size)
+            previews = studio.gallery.previews(run_id, shown, size)
     waiting_for = max(studio.needed(run_id) - len(cast), 0)
     news: dict[str, Any] = {
         "round": {"index": index},
@@ -276,7 +278,15 @@ def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
         "exhibit": {"round": index, "done": done, "of": len(slate)},
         **({"judge": {"round": index, **judge}} if judge else {}),
     }
-    return news if shares is None else {**news, "progress": {"round": index, "shares": shares}}
+    if shares is None:
+        return news
+    # A preview is small and a browser has few connections: it comes with the news.
+    pictures = [preview and data_url(preview) for preview in previews]
+    return {
+        **news,
+        "progress": {"round": index, "shares": shares},
+        "previews": {"round": index, "pictures": pictures},
+    }
 
 
 def _ahead(studio: Studio, session: Session, slate: Slate | None) -> list[str]:

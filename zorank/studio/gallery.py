@@ -3,7 +3,7 @@
 An exhibit is asked for by its run and its candidate, so the same picture is never rendered twice
 and a picture that was guessed ahead is simply there. Guesses can be dropped when they turn out
 wrong. Nothing here needs to survive: whatever is lost is rendered again. A slow renderer may say
-how far it is, and how many candidates it likes to be given at once.
+how far it is, show previews, and say how many candidates it likes to be given at once.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ class Gallery:
         self._lock = threading.Lock()
         self._waiting: dict[Key, Future[Exhibit]] = {}
         self._rendering: dict[Key, float | None] = {}
+        self._previews: dict[Key, Exhibit] = {}
         self._guess: dict[str, int] = {}
         self._kept: OrderedDict[Key, Exhibit] = OrderedDict()
         self._capacity = capacity
@@ -90,6 +91,11 @@ class Gallery:
         with self._lock:
             keys = [(run, fingerprint(x), size) for x in candidates]
             return [1.0 if key in self._kept else self._rendering.get(key) for key in keys]
+
+    def previews(self, run: str, candidates: Iterable[Vector], size: int) -> list[Exhibit | None]:
+        """What is there to see of each of these while it is rendered."""
+        with self._lock:
+            return [self._previews.get((run, fingerprint(x), size)) for x in candidates]
 
     @property
     def idle(self) -> bool:
@@ -151,8 +157,14 @@ class Gallery:
             with self._lock:
                 self._rendering |= {task.key: float(share) for task in tasks}
 
+        def show(position: int, preview: Exhibit) -> None:
+            with self._lock:
+                self._previews[tasks[position].key] = preview
+
         try:
-            more = {"progress": tell} if tells_progress(renderer) else {}
+            more: dict[str, Any] = {"progress": tell} if tells_progress(renderer) else {}
+            if _takes(renderer, "preview") and tasks[0].urgency <= SOON:
+                more["preview"] = show
             exhibits = list(renderer.render(candidates, **more))
             if len(exhibits) != len(tasks):
                 raise ValueError(f"{len(exhibits)} exhibits of {len(tasks)} candidates")
@@ -175,6 +187,7 @@ class Gallery:
                 self._size -= len(self._kept.popitem(last=False)[1].data)
             for task in tasks:
                 del self._rendering[task.key]
+                self._previews.pop(task.key, None)
             return [self._waiting.pop(task.key) for task in tasks]
 
 
@@ -195,9 +208,13 @@ def _together(renderer: Renderer) -> int:
 
 def tells_progress(renderer: Renderer) -> bool:
     """Whether a renderer says how far it is."""
+    return _takes(renderer, "progress")
+
+
+def _takes(renderer: Renderer, parameter: str) -> bool:
     render: Callable[..., Any] = renderer.render
     try:
-        return "progress" in signature(render).parameters
+        return parameter in signature(render).parameters
     except (TypeError, ValueError):  # a callable that does not say what it takes
         return False
 

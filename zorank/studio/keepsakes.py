@@ -89,9 +89,13 @@ def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhib
     return template
 
 
+def data_url(exhibit: Exhibit) -> str:
+    """An exhibit as an address that carries it whole."""
+    return f"data:{exhibit.media_type};base64,{base64.b64encode(exhibit.data).decode()}"
+
+
 def _embedded(exhibit: Exhibit) -> str:
-    data = base64.b64encode(exhibit.data).decode()
-    source = f"data:{exhibit.media_type};base64,{data}"
+    source = data_url(exhibit)
     kind = exhibit.media_type.partition("/")[0]
     if kind == "image":
         return f'<img alt="" src="{source}">'

@@ -138,17 +138,19 @@ class Diffusers:
         self,
         candidates: Iterable[Vector],
         progress: Callable[[float], None] | None = None,
+        preview: Callable[[int, Exhibit], None] | None = None,
     ) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order.
 
-        `progress` is told, after every denoising step, which share of the work is done.
+        `progress` is told, after every denoising step, which share of the work is done; `preview`
+        is shown, a few times for each candidate, a small draft of what it will be.
         """
-        pictures = self._pictures(list(candidates), progress or (lambda share: None))
-        return [Exhibit("image/jpeg", jpeg(picture)) for picture in pictures]
+        pictures = self._pictures(list(candidates), progress or (lambda share: None), preview)
+        return [_exhibit(picture) for picture in pictures]
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
         """The picture of a candidate as a (rows, columns, 3) array of red, green and blue."""
-        return self._pictures([candidate], lambda share: None)[0]
+        return self._pictures([candidate], lambda share: None, None)[0]
 
     def drift(self, candidate: Vector) -> dict[str, Any] | None:
         """How far tuned latents are from noise; see `zorank.renderers.latents.drift`."""
@@ -185,7 +187,10 @@ class Diffusers:
             raise _failed(error) from error
 
     def _pictures(
-        self, candidates: list[Vector], progress: Callable[[float], None]
+        self,
+        candidates: list[Vector],
+        progress: Callable[[float], None],
+        preview: Callable[[int, Exhibit], None] | None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
         layout = self._layout(model)
@@ -197,7 +202,12 @@ class Diffusers:
                 def tell(share: float) -> None:
                     progress((done + share * len(some)) / len(points))
 
-                return self._paint(model, encoded, some, tell)
+                def show(drafts: list[NDArray[np.uint8]]) -> None:
+                    for position, draft in enumerate(drafts, done):
+                        if preview is not None:
+                            preview(position, _exhibit(draft))
+
+                return self._paint(model, encoded, some, tell, show if preview else None)
 
             size = min(self.together, model.fits.get(layout.shape, self.together))
             pictures, fits = painting.in_batches(points, size, paint_some)
@@ -210,7 +220,8 @@ class Diffusers:
         model: Model,
         encoded: models.Encoded,
         points: list[Point],
-        progress: Callable[[float], None],
+        progress: painting.Progress,
+        preview: painting.Preview | None,
     ) -> list[NDArray[np.uint8]]:
         try:
             return painting.paint(
@@ -223,6 +234,7 @@ class Diffusers:
                 height=self.height,
                 prompt_spread=self.prompt_spread,
                 progress=progress,
+                preview=preview,
             )
         except ZorankError:
             raise
@@ -243,6 +255,10 @@ def _check_type(name: str, found: Any, wanted: type) -> None:
     if not fits[wanted]:
         words = {str: "a text", int: "a whole number", float: "a number"}
         raise InvalidInput(f"{name} must be {words[wanted]}, found {found!r}")
+
+
+def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:
+    return Exhibit("image/jpeg", jpeg(picture))
 
 
 def _failed(error: Exception) -> RenderError:

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, RenderError
+from zorank.renderers.diffusers.drafts import Drafts
 from zorank.renderers.diffusers.models import Encoded, Model
 from zorank.renderers.diffusers.tuning import Point, prompt_offset
 
-Progress = Callable[[float], None]
 Picture = NDArray[np.uint8]
+Progress = Callable[[float], None]
+Preview = Callable[[list[Picture]], None]
 
 MOST_TOGETHER = 8
 MOST_PROMPTS = 64
@@ -109,12 +111,23 @@ def paint(
     height: int,
     prompt_spread: float,
     progress: Progress,
+    preview: Preview | None = None,
 ) -> list[Picture]:
     """The pictures of points that share their guidance, in one pass."""
     import torch
 
     pipeline = model.pipeline
     pipeline.scheduler = scheduler
+    drafts = Drafts(scheduler) if preview is not None else None
+
+    def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
+        if preview is not None and drafts is not None and drafts.due(step, pipeline.num_timesteps):
+            pictures = drafts.pictures(pipeline)
+            if pictures is not None:
+                preview(pictures)
+        return kept
+
     latents = np.stack([point.latents for point in points])
     given = {
         **_repeated(encoded, len(points)),
@@ -123,7 +136,7 @@ def paint(
         "num_inference_steps": steps,
         "guidance_scale": points[0].guidance,
         "output_type": "np",
-        "callback_on_step_end": _step_counter(progress),
+        "callback_on_step_end": after_step,
     }
     if points[0].prompt is not None:
         given["prompt_embeds"] = _moved_prompts(given["prompt_embeds"], points, prompt_spread)
@@ -197,11 +210,3 @@ def _moved_prompts(embeds: Any, points: Sequence[Point], spread: float) -> Any:
     base = embeds[0].float().cpu().numpy()
     offsets = [spread * prompt_offset(p.prompt, base) for p in points if p.prompt is not None]
     return embeds + torch.from_numpy(np.stack(offsets)).to(embeds.device, embeds.dtype)
-
-
-def _step_counter(progress: Progress) -> Callable[..., dict[str, Any]]:
-    def count(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
-        progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
-        return kept
-
-    return count

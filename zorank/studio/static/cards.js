@@ -177,11 +177,23 @@ export function createGrid(grid, frame, controls, handlers) {
     }
   }
 
+  /** What there is to see of each picture while it is drawn. */
+  function previews(pictures) {
+    for (const { position, card, view } of cards) {
+      const url = pictures[position];
+      if (!url || card.classList.contains("ready")) continue;
+      let preview = card.querySelector(".preview");
+      if (!preview) view.after((preview = el("img", { class: "preview", alt: "", "aria-hidden": "true" })));
+      preview.src = url;
+    }
+  }
+
   new ResizeObserver(fit).observe(frame);
   return {
     show,
     update,
     progress,
+    previews,
     focus: (position) => cards[position]?.pick.focus(),
     columns: () => columns,
     leave: () => grid.classList.add("leaving"),

@@ -251,6 +251,7 @@ async function start() {
     },
     exhibit: (progress) => showProgress(progress, round),
     progress: ({ round: index, shares }) => index === round.index && grid.progress(shares),
+    previews: ({ round: index, pictures }) => index === round.index && grid.previews(pictures),
     resumed: load,
   });
 }
