@@ -3,8 +3,8 @@
     python training/landscapes.py --out FOLDER --count 60000 --seed 1
 
 They are calmer than the renderer's own: what a word stands for is there or is not, rather than in
-between; discs are whole and in sight, outlines smooth, hazes thin. A small model learns from these
-in hours what it does not learn from all landscapes.
+between; discs are whole and in sight, outlines smooth, hazes thin, and patterns stay about where
+they are. A small model learns from these in hours what it does not learn from all landscapes.
 
 Picture number i of a seed is always the same, so a folder that holds some goes on with the rest,
 and a part can be painted by each core: --part 0/2 and --part 1/2 fill the two halves.
@@ -27,20 +27,28 @@ WORDS = tuple(Landscape().attributes(np.zeros(DIM)))
 CALMER = {  # the middle and the spread of a dial's number, where they are not 0 and 1
     "time": (-0.15, 1.1),
     "disc_height": (0.9, 0.5),
+    "disc_across": (0.0, 0.8),
     "glow": (1.2, 0.5),
-    "bank_height": (-1.2, 0.7),
-    "cloud_scale": (0.8, 0.6),
-    "cloud_softness": (0.8, 0.6),
+    "bank_height": (-1.2, 0.5),
+    "cloud_scale": (0.8, 0.3),
+    "cloud_softness": (0.8, 0.3),
     "cloud_cover": (-0.3, 0.8),
     "streaks": (-0.3, 1.2),
-    "far_roughness": (-0.9, 0.6),
-    "mid_roughness": (-0.9, 0.6),
-    "near_roughness": (-0.9, 0.6),
-    "relief": (0.5, 0.7),
-    "haze": (-0.7, 0.7),
+    "far_roughness": (-0.9, 0.3),
+    "mid_roughness": (-0.9, 0.3),
+    "near_roughness": (-0.9, 0.3),
+    "relief": (0.5, 0.4),
+    "haze": (-0.7, 0.5),
     "mist": (-0.6, 1.2),
     "saturation": (0.3, 0.9),
+    "horizon": (0.0, 0.4),
+    "ridge_count": (0.0, 0.3),
+    "peak_across": (0.0, 0.5),
+    "valley_across": (0.0, 0.4),
+    "swell": (-0.5, 0.4),
 }
+STILL = 0.25
+"""The spread of dials that only move a pattern about: where the trees stand, how a cloud curls."""
 APART = {  # how far these stay from their middle
     "disc_size": 0.6,
     "cloud_cover": 0.5,
@@ -59,6 +67,9 @@ def calm_candidate(seed: int, number: int) -> np.ndarray:
     """A landscape with less of everything that no word names."""
     drawn = np.random.default_rng([seed, number]).standard_normal(DIM)
     calm = dict(zip(Dials._fields, drawn, strict=True))
+    for dial in calm:
+        if dial.endswith(("_drift", "_shape", "_slant")):
+            calm[dial] *= STILL
     for dial, (middle, spread) in CALMER.items():
         calm[dial] = middle + spread * calm[dial]
     for dial, gap in APART.items():

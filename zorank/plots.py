@@ -47,3 +47,16 @@ def plot_history(history: Sequence[Mapping[str, Any]], path: str | Path, title: 
             figure.savefig(path, dpi=150)
         except (OSError, ValueError) as error:
             raise InvalidInput(f"the plot cannot be written to {path}: {error}") from error
+
+
+def plot_learning(rows: Sequence[Mapping[str, Any]], path: str | Path, title: str = "") -> None:
+    """Save a picture of the reward on held-out resets against ranked episodes."""
+    mpl, figure_class = load_figure()
+    with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = figure_class(figsize=(7, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        episodes, rewards = [row["episodes"] for row in rows], [row["reward"] for row in rows]
+        axes.plot(episodes, rewards, marker="o", ms=3.5, lw=2, c="#2b5797")
+        axes.set(xlabel="ranked episodes", ylabel="reward on held-out resets", title=title)
+        axes.grid(alpha=0.25)
+        figure.savefig(path, dpi=150)

@@ -14,6 +14,7 @@ from zorank.cli.common import log, out
 from zorank.cli.minimize import minimize
 from zorank.cli.plan import plan
 from zorank.cli.reproduce import reproduce
+from zorank.cli.rl import rl
 from zorank.cli.studio import studio
 from zorank.errors import ZorankError
 
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (studio, minimize, plan, reproduce):
+for command in (studio, minimize, rl, plan, reproduce):
     app.command()(command)
 app.add_typer(runs.app, name="runs")
 app.add_typer(bench.app, name="bench")

@@ -25,6 +25,9 @@ def studio(
         str | None,
         typer.Option(help="The model to paint with: a folder, or the hub id of a downloaded one."),
     ] = None,
+    env: Annotated[
+        str | None, typer.Option(help="The environment, for clips of policies.")
+    ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(help="Another option of the renderer, name=value; as often as needed."),
@@ -59,7 +62,7 @@ def studio(
         from zorank.studio.server import serve
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
-    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model}
+    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
     offered = offer(renderer, load_object, {**read_pairs(option or []), **given})
     panel = offer_judge(judge, read_values(judge_option or []), load_object)

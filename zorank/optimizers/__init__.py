@@ -9,6 +9,7 @@ from zorank.optimizers.auto import Auto
 from zorank.optimizers.cma_es import CMAES
 from zorank.optimizers.gld_fast import GLDFast
 from zorank.optimizers.pick_start import PickStart
+from zorank.optimizers.rank_ars import RankARS
 from zorank.optimizers.rank_process import RankProcess
 from zorank.optimizers.scobo import SCOBO
 from zorank.optimizers.zo_ranksgd import ZORankSGD
@@ -23,6 +24,7 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
         ZORankSGD,
         ZORankSGDMemory,
         RankProcess,
+        RankARS,
         PickStart,
         ZOSGD,
         SCOBO,
@@ -67,6 +69,7 @@ __all__ = [
     "Auto",
     "GLDFast",
     "PickStart",
+    "RankARS",
     "RankProcess",
     "ZORankSGD",
     "ZORankSGDMemory",

@@ -10,12 +10,14 @@ from zorank.protocols import Renderer
 from zorank.renderers.diffusers import Diffusers
 from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
+from zorank.renderers.policy import PolicyClips
 
 REGISTRY: dict[str, Callable[..., Renderer]] = {
     "landscape": Landscape,
     "dream": Dream,
     "diffusers": Diffusers,
+    "policy": PolicyClips,
 }
 """Every renderer by its name."""
 
-__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape"]
+__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips"]

@@ -1,0 +1,266 @@
+"""Policies: simulated as Gymnasium does, learned from order alone, kept and gone on with."""
+
+import json
+import os
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+
+from zorank import optimizers
+from zorank.errors import InvalidInput, ReplayError
+from zorank.learning import Learning
+from zorank.problems import load_policy
+from zorank.problems.policies import PolicyProblem, losses
+from zorank.problems.policies.batched import BODIES, BatchedWorld
+from zorank.problems.policies.moments import Moments
+from zorank.problems.policies.policy import Policy
+from zorank.problems.policies.worlds import GymnasiumWorld
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
+
+QUICK = {"m": 4, "mu": 0.1, "step": 0.1, "line_search": 0}
+
+
+def some_policies(world, many, size=0.3):
+    policy = Policy(world.inputs, world.outputs, bias=True)
+    layers = policy.layers(size * np.random.default_rng(1).standard_normal((many, policy.dim)))
+
+    def act(observations, which):
+        return policy.act([weights[which] for weights in layers], observations)
+
+    return act
+
+
+@pytest.mark.parametrize("env", sorted(BODIES))
+def test_episodes_in_step_are_those_of_gymnasium_bit_for_bit(env):
+    resets = [3, 3, 4, 2**31]
+    for steps in (1, 2, 30):
+        ours, theirs = BatchedWorld(env, steps), GymnasiumWorld(env, steps)
+        found = ours.episodes(some_policies(ours, 4), resets)
+        wanted = theirs.episodes(some_policies(theirs, 4), resets)
+        assert found.returns.tolist() == wanted.returns.tolist()
+        assert found.steps.tolist() == wanted.steps.tolist()
+        assert found.seen.count == wanted.seen.count
+        np.testing.assert_allclose(found.seen.mean, wanted.seen.mean, rtol=1e-12)
+
+
+def test_an_episode_does_not_depend_on_its_neighbours_or_on_threads():
+    act = some_policies(BatchedWorld("HalfCheetah-v4"), 5)
+    together = BatchedWorld("HalfCheetah-v4", 60, threads=2).episodes(act, [1, 2, 3, 4, 5])
+    world = BatchedWorld("HalfCheetah-v4", 60, threads=1)
+    alone = world.episodes(lambda seen, which: act(seen, np.array([3])), [4])
+    assert alone.returns[0] == together.returns[3]
+
+
+def test_a_body_that_leaves_the_numbers_is_last_and_harms_nobody():
+    world = BatchedWorld("HalfCheetah-v4", 50)
+    usual = some_policies(world, 3)
+
+    def act(observations, which):
+        actions = usual(observations, which)
+        actions[1] = np.nan
+        return actions
+
+    found = world.episodes(act, [1, 1, 1])
+    assert found.returns[1] == -np.inf
+    assert (
+        found.returns[[0, 2]].tolist() == world.episodes(usual, [1, 1, 1]).returns[[0, 2]].tolist()
+    )
+    assert np.isfinite(found.seen.mean).all()
+    assert np.argmax(losses(found.returns)) == 1
+    assert losses(np.full(3, -np.inf)).tolist() == [0, 0, 0]  # nothing to choose
+
+
+def test_a_simulation_that_starts_itself_again_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    world = BatchedWorld("HalfCheetah-v4", 5)
+    usual, calls = some_policies(world, 3), []
+
+    def act(observations, which):
+        calls.append(1)
+        if len(calls) == 3:
+            world._batches[3].bind("qvel")[1] = 1e12
+        return usual(observations, which)
+
+    found = world.episodes(act, [1, 1, 1])
+    assert len(calls) == 5
+    assert np.isfinite(found.returns).tolist() == [True, False, True]
+    assert os.listdir() == []  # MuJoCo would leave a file of warnings here
+
+
+def test_moments_of_parts_are_those_of_the_whole():
+    rows = np.random.default_rng(0).normal(3, 2, (100, 4))
+    parts = (
+        Moments.nothing(4) + Moments.of(rows[:30]) + Moments.of(rows[:0]) + Moments.of(rows[30:])
+    )
+    assert parts.count == 100
+    np.testing.assert_allclose(parts.mean, rows.mean(axis=0))
+    np.testing.assert_allclose(parts.spread, rows.std(axis=0, ddof=1))
+    again = Moments.from_note(json.loads(json.dumps(parts.as_note())))
+    assert again.squares.tolist() == parts.squares.tolist()
+
+
+def test_a_policy_with_hidden_layers_starts_without_an_opinion_and_has_all_its_numbers():
+    policy = Policy(3, 2, hidden=(4, 5), bias=True)
+    assert policy.dim == 4 * 4 + 5 * 5 + 2 * 6
+    layers = policy.layers([policy.start(), np.ones(policy.dim)])
+    acted = policy.act(layers, np.ones((2, 3)))
+    assert acted[0].tolist() == [0, 0]
+    assert acted[1].tolist() == pytest.approx([5 * np.tanh(4 * np.tanh(4) + 1) + 1] * 2)
+    with pytest.raises(InvalidInput, match="53 parameters, found 3"):
+        policy.layers([np.ones(3)])
+
+
+# Learning.
+
+
+def test_only_the_order_of_episodes_decides(monkeypatch):
+    problem = PolicyProblem("Reacher-v4", horizon=10)
+    plain = Learning(problem, optimizers.make("zo-ranksgd", QUICK))
+    stretched = Learning(problem, optimizers.make("zo-ranksgd", QUICK))
+    for _ in range(3):
+        plain.step()
+    run = PolicyProblem.episodes
+
+    def as_if_paid_otherwise(self, *arguments):
+        found = run(self, *arguments)
+        return type(found)(np.exp(found.returns) - 7, found.steps, found.seen)
+
+    monkeypatch.setattr(PolicyProblem, "episodes", as_if_paid_otherwise)
+    for _ in range(3):
+        stretched.step()
+    assert plain.run.best().tolist() == stretched.run.best().tolist()
+    assert plain.run.best().any()
+
+
+def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
+    store = f"sqlite:///{tmp_path / 'run.db'}"
+    problem = PolicyProblem("Swimmer-v4", horizon=20)
+    learning = Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
+    for _ in range(3):
+        learning.step()
+    seen, best = learning.seen, learning.run.best()
+    assert seen.count == 3 * 4 * 20
+    again = Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
+    assert again.seen.mean.tolist() == seen.mean.tolist()
+    again.step()
+    later = again.run.best()
+    again.run.undo()
+    assert again.seen.squares.tolist() == seen.squares.tolist()
+    assert again.run.best().tolist() == best.tolist()
+    again.step()
+    assert again.run.best().tolist() == later.tolist()
+    with pytest.raises(ReplayError, match="learns another policy"):
+        Learning(
+            PolicyProblem("Swimmer-v4", horizon=21),
+            optimizers.make("zo-ranksgd", QUICK),
+            1,
+            store,
+            "swim",
+        )
+
+
+def test_episodes_of_a_question_start_alike_unless_they_are_independent():
+    shared, independent = (PolicyProblem("Reacher-v4", shared=s) for s in (True, False))
+    assert len(set(shared.resets(0, 3, 5))) == 1
+    assert len(set(independent.resets(0, 3, 5))) == 5
+    assert shared.resets(0, 3, 5) != shared.resets(0, 4, 5)
+    assert set(shared.held_out(5)).isdisjoint(independent.resets(0, 0, 1000))
+
+
+def test_what_was_learned_is_kept_as_a_function(tmp_path):
+    problem = PolicyProblem("Hopper-v5", hidden=(4,), bias=True)
+    learning = Learning(problem, optimizers.make("rank-ars", {"m": 4}))
+    for _ in range(2):
+        learning.step()
+    learning.policy().save(tmp_path)
+    act = load_policy(tmp_path)
+    env = gymnasium.make("Hopper-v5")
+    (reset,) = problem.held_out(1)
+    observation, _ = env.reset(seed=reset)
+    paid, over = 0.0, False
+    while not over:
+        observation, reward, terminated, truncated, _ = env.step(act(observation))
+        paid, over = paid + reward, terminated or truncated
+    assert paid == pytest.approx(learning.reward(1), abs=1e-9)
+    with pytest.raises(InvalidInput, match="looks at 11 numbers, found 3"):
+        act(np.zeros(3))
+    with pytest.raises(InvalidInput, match="no policy in"):
+        load_policy(tmp_path / "elsewhere")
+
+
+def test_swimmers_learn_to_swim():
+    learning = Learning(PolicyProblem("Swimmer-v4", horizon=300), seed=0)
+    before = learning.reward(2)
+    for _ in range(8):
+        learning.step()
+    assert learning.reward(2) > before + 5
+
+
+# The command line.
+
+
+def test_a_policy_of_choices_from_the_command_line(zorank, tmp_path):
+    line = ("rl", "CartPole-v1", "--rounds", 6, "--m", 8, "--out", tmp_path / "pole", "--no-video")
+    code, said, _ = zorank(*line, "--quiet")
+    assert (code, "after 48 ranked episodes" in said) == (0, True)
+    first = load_policy(tmp_path / "pole")
+    assert first(np.zeros(4)) in (0, 1)
+    for name in ("curve.csv", "curve.png", "policy.json", "run.db"):
+        assert (tmp_path / "pole" / name).stat().st_size > 0
+    _, further, _ = zorank(*line[:3], 8, *line[4:], "--quiet")  # goes on where it was
+    assert "after 64 ranked episodes" in further
+    _, again, _ = zorank("rl", "replay", tmp_path / "pole", "--no-video")
+    assert "CartPole-v1: reward" in again
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["NoSuch-v1"], "there is no environment 'NoSuch-v1'"),
+        (["Blackjack-v1"], "a box of numbers to look at"),
+        (["Swimmer-v4", "--steps", "2000"], "from 1 to 1000 steps"),
+        (["Swimmer-v4", "--method", "rank-arts"], "did you mean rank-ars"),
+        (["replay", "nowhere"], "no policy in 'nowhere'"),
+        (["replay"], "say what to replay"),
+    ],
+)
+def test_refusals_in_one_sentence(refused, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    assert words in refused("rl", *arguments)
+
+
+# Clips.
+
+
+def test_a_clip_follows_from_its_candidate_alone():
+    from zorank.renderers import REGISTRY
+
+    renderer = REGISTRY["policy"](env="Reacher-v4", seconds=0.5, size=64)
+    points = np.random.default_rng(0).standard_normal((2, renderer.dim))
+    first, second = renderer.render(points)
+    assert first.media_type == "video/mp4"
+    assert first.data[4:8] == b"ftyp"
+    assert first.data != second.data
+    assert renderer.render(points[:1])[0].data == first.data
+
+
+def test_without_a_way_to_draw_it_says_what_to_install():
+    script = (
+        "from zorank.renderers.policy import film\n"
+        "try: film.draw_with()\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={**os.environ, "MUJOCO_GL": "nothing"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert said.startswith("RenderError")
+    assert "libosmesa6" in said
+    assert "MUJOCO_GL=egl" in said

@@ -1,0 +1,73 @@
+"""Augmented random search from ranks: Mania, Guy, Recht, NeurIPS 2018, without its rewards.
+
+Directions come in pairs, x + μξ and x − μξ, and only the pairs with the best member count (ARS's
+top b). Departure: where ARS weighs a pair by the difference of two rewards over the rewards'
+standard deviation, here it is the difference of two places in the ranking over the places'. So
+no reward's scale, outlier or drift can be felt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from zorank.errors import InvalidInput
+from zorank.estimators import cloud_of, rank_weights
+from zorank.optimizers.descent import Descent
+from zorank.optimizers.settings import check_count, check_slate_size
+from zorank.slates import Cloud, Slate, Space
+from zorank.types import Answer, Vector
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankARS(Descent):
+    """Random search along pairs of opposite directions.
+
+    Attributes:
+        m: candidates of a slate, two for each direction.
+        k: how many of them are to be ranked; None leaves it to the judge.
+        top: how many directions count; None is half of them.
+    """
+
+    name: ClassVar[str] = "rank-ars"
+    revision: ClassVar[int] = 1
+
+    step: float = 0.02
+    mu: float = 0.03
+    line_search: int = 0
+    m: int = 16
+    k: int | None = None
+    top: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_slate_size(self)
+        if self.m % 2:
+            raise InvalidInput(f"rank-ars shows pairs, so m must be even; found {self.m}")
+        if self.top is not None:
+            check_count(self, "top", 1)
+            if self.top > self.m // 2:
+                raise InvalidInput(
+                    f"a slate of {self.m} has {self.m // 2} directions; top must be no more, "
+                    f"found {self.top}"
+                )
+
+    def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
+        """Show x + μξ_1 … x + μξ_n, then x − μξ_1 … x − μξ_n, with ξ ~ N(0, I)."""
+        drawn = rng.standard_normal((self.m // 2, x.size))
+        return Slate(Cloud(x, radius, np.concatenate([drawn, -drawn]), space), k=self.k)
+
+    def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
+        """The sum of the best directions, each by how far apart its two ends were placed."""
+        weights = rank_weights(answer, len(slate))
+        pairs = weights.reshape(2, -1)  # negative for the better ones
+        many = self.top or max(1, pairs.shape[1] // 2)
+        counted = np.argsort(pairs.min(axis=0), kind="stable")[:many]
+        kept = np.zeros_like(pairs)
+        kept[:, counted] = pairs[:, counted]
+        spread = pairs[:, counted].std()
+        if spread == 0.0 or not (kept[0] - kept[1]).any():
+            return None
+        return cloud_of(slate).combine(kept.ravel() / (many * spread))

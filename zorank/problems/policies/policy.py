@@ -1,0 +1,80 @@
+"""Policies: from what a body feels to what it does, as functions of one flat vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput
+from zorank.types import Vector
+
+Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Layers of weights with tanh between them; without hidden layers, a linear map.
+
+    Attributes:
+        inputs: numbers in an observation.
+        outputs: numbers in an action, or actions to choose from.
+        hidden: the width of each hidden layer.
+        bias: whether a constant is added in each layer, as in the paper; without, fewer numbers
+            are to be found, and what is symmetric stays so.
+    """
+
+    inputs: int
+    outputs: int
+    hidden: tuple[int, ...] = ()
+    bias: bool = False
+
+    @property
+    def dim(self) -> int:
+        """The length of its vector of parameters."""
+        return sum(rows * columns for rows, columns in self._shapes)
+
+    @property
+    def _shapes(self) -> list[tuple[int, int]]:
+        sizes = (self.inputs, *self.hidden, self.outputs)
+        return [(after, before + self.bias) for before, after in pairwise(sizes)]
+
+    def start(self, seed: int = 0) -> Vector:
+        """Where to begin: at nothing, but hidden layers must differ from unit to unit."""
+        if not self.hidden:
+            return np.zeros(self.dim)
+        rng = np.random.default_rng([seed, self.dim])
+        layers = [rng.standard_normal(shape) / np.sqrt(shape[1]) for shape in self._shapes]
+        layers[-1][:] = 0.0  # no opinion at first
+        return np.concatenate([layer.ravel() for layer in layers])
+
+    def layers(self, parameters: Sequence[Vector]) -> list[Array]:
+        """The weights of every layer, (n, outputs, inputs) for n vectors of parameters."""
+        rows = np.asarray(parameters, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != self.dim:
+            found = rows.shape[-1] if rows.ndim else 0
+            raise InvalidInput(f"this policy has {self.dim} parameters, found {found}")
+        ends = np.cumsum([0, *(a * b for a, b in self._shapes)])
+        return [
+            rows[:, start:end].reshape(len(rows), *shape)
+            for (start, end), shape in zip(pairwise(ends), self._shapes, strict=True)
+        ]
+
+    def act(self, layers: Sequence[Array], observations: Array) -> Array:
+        """What n policies do, (n, outputs), each with its own observation (n, inputs).
+
+        Each row is the same whatever the others are: einsum adds in one order, a matrix product
+        would not.
+        """
+        x = observations
+        for depth, weights in enumerate(layers):
+            if depth:
+                x = np.tanh(x)
+            width = weights.shape[2] - self.bias
+            y: Array = np.einsum("nao,no->na", weights[:, :, :width], x)
+            x = y + weights[:, :, -1] if self.bias else y
+        return x

@@ -1,0 +1,118 @@
+"""A policy to be found from the order of its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from zorank import rng
+from zorank.errors import InvalidInput
+from zorank.problems.policies.batched import BODIES, BatchedWorld
+from zorank.problems.policies.moments import Moments
+from zorank.problems.policies.policy import Array, Policy
+from zorank.problems.policies.worlds import Episodes, GymnasiumWorld, World
+from zorank.types import Vector
+
+HELD_OUT = 2**31
+"""Resets from here on are never learned from."""
+
+
+@dataclass(frozen=True)
+class PolicyProblem:
+    """Policies of one kind in one environment.
+
+    Attributes:
+        env: a Gymnasium environment, such as "Swimmer-v4".
+        hidden: widths of hidden layers; none is a linear policy.
+        bias: whether layers have a constant, as in the paper.
+        normalise: whether observations are divided by what was seen so far, as in ARS.
+        shared: whether the episodes of a question start alike; then the better policy wins,
+            not the luckier start.
+        horizon: steps of an episode; None is the environment's own.
+    """
+
+    env: str
+    hidden: tuple[int, ...] = ()
+    bias: bool = False
+    normalise: bool = True
+    shared: bool = True
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hidden", tuple(self.hidden))
+        if any(not isinstance(width, int) or width < 1 for width in self.hidden):
+            raise InvalidInput(
+                f"hidden layers have widths of 1 or more, found {list(self.hidden)}"
+            )
+
+    @property
+    def world(self) -> World:
+        """Where its episodes are."""
+        return _world(self.env, self.horizon)
+
+    @cached_property
+    def policy(self) -> Policy:
+        """What a vector of parameters stands for."""
+        return Policy(self.world.inputs, self.world.outputs, self.hidden, self.bias)
+
+    @property
+    def dim(self) -> int:
+        """The number of parameters."""
+        return self.policy.dim
+
+    def start(self) -> Vector:
+        """Where a search begins."""
+        return self.policy.start()
+
+    def nothing_seen(self) -> Moments:
+        """The statistics before the first episode."""
+        return Moments.nothing(self.world.inputs)
+
+    def resets(self, seed: int, index: int, many: int) -> list[int]:
+        """The resets of round `index`: one for all, or one for each."""
+        draw = rng.for_content(seed, b"resets", index.to_bytes(8, "little"))
+        found = draw.integers(HELD_OUT, size=many).tolist()
+        return [found[0]] * many if self.shared else found
+
+    def held_out(self, many: int) -> list[int]:
+        """Resets to judge a result by, the same for everyone."""
+        return [HELD_OUT + number for number in range(many)]
+
+    def episodes(
+        self, candidates: Sequence[Vector], resets: Sequence[int], seen: Moments
+    ) -> Episodes:
+        """An episode of each candidate, who sees the world as `seen` so far."""
+        layers = self.policy.layers(candidates)
+        middle, spread = seen.mean, seen.spread
+
+        def act(observations: Array, which: Any) -> Array:
+            if self.normalise:
+                observations = (observations - middle) / spread
+            everyone = len(which) == len(layers[0])
+            mine = layers if everyone else [weights[which] for weights in layers]
+            return self.policy.act(mine, observations)
+
+        return self.world.episodes(act, resets)
+
+    def reward(self, candidate: Vector, seen: Moments, episodes: int = 10) -> float:
+        """The mean return on held-out resets: to look at, never to learn from."""
+        found = self.episodes([candidate] * episodes, self.held_out(episodes), seen)
+        return float(np.mean(found.returns))
+
+
+def losses(returns: Vector) -> Vector:
+    """What is minimised; an episode that left the numbers is worse than all others."""
+    sane = np.isfinite(returns)
+    if not sane.any():
+        return np.zeros(len(returns))
+    worst = -returns[sane].min()
+    return np.where(sane, -returns, worst + 1.0 + abs(worst))
+
+
+@lru_cache(maxsize=16)
+def _world(env: str, horizon: int | None) -> World:
+    return BatchedWorld(env, horizon) if env in BODIES else GymnasiumWorld(env, horizon)

@@ -1,0 +1,99 @@
+"""A learned policy in a file, and as a function."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zorank.errors import InvalidInput
+from zorank.problems.policies.moments import Moments
+from zorank.problems.policies.policy import Policy
+from zorank.problems.policies.problem import PolicyProblem
+from zorank.types import Vector
+
+FILE = "policy.json"
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedPolicy:
+    """A policy that knows what it has seen: observation → action.
+
+    Attributes:
+        problem: where and how it was learned.
+        parameters: what was learned.
+        seen: what observations are divided by.
+        discrete: whether it chooses one of several actions.
+    """
+
+    problem: PolicyProblem
+    parameters: Vector
+    seen: Moments
+    discrete: bool = False
+
+    def __call__(self, observation: Any) -> Any:
+        """The action for an observation: numbers, or the number of an action."""
+        row = np.asarray(observation, dtype=float).ravel()
+        if row.size != self.seen.mean.size:
+            raise InvalidInput(
+                f"this policy looks at {self.seen.mean.size} numbers, found {row.size}"
+            )
+        if self.problem.normalise:
+            row = (row - self.seen.mean) / self.seen.spread
+        outputs = self._outputs
+        policy = Policy(row.size, outputs, self.problem.hidden, self.problem.bias)
+        wish = policy.act(policy.layers([self.parameters]), row[None])[0]
+        return int(np.argmax(wish)) if self.discrete else wish
+
+    @property
+    def _outputs(self) -> int:
+        before = (self.problem.hidden or (self.seen.mean.size,))[-1] + self.problem.bias
+        if not self.problem.hidden:
+            return self.parameters.size // before
+        inner = Policy(
+            self.seen.mean.size,
+            self.problem.hidden[-1],
+            self.problem.hidden[:-1],
+            self.problem.bias,
+        )
+        return (self.parameters.size - inner.dim) // before
+
+    def save(self, folder: str | Path, **more: Any) -> Path:
+        """Write it, and whatever else is worth keeping, into a folder."""
+        file = Path(folder) / FILE
+        file.parent.mkdir(parents=True, exist_ok=True)
+        content = {
+            "problem": asdict(self.problem),
+            "discrete": self.discrete,
+            "parameters": self.parameters.tolist(),
+            "seen": self.seen.as_note(),
+            **more,
+        }
+        partial = file.with_suffix(".part")
+        partial.write_text(json.dumps(content))
+        partial.replace(file)
+        return file
+
+
+def load_policy(folder: str | Path) -> LearnedPolicy:
+    """What `zorank rl --out FOLDER` saved: a function of an observation that gives an action."""
+    file = Path(folder)
+    file = file / FILE if file.is_dir() else file
+    try:
+        content: Mapping[str, Any] = json.loads(file.read_text())
+        return LearnedPolicy(
+            PolicyProblem(**content["problem"]),
+            np.array(content["parameters"], dtype=float),
+            Moments.from_note(content["seen"]),
+            bool(content["discrete"]),
+        )
+    except FileNotFoundError as error:
+        raise InvalidInput(
+            f"there is no policy in {str(folder)!r}; `zorank rl ENV --out FOLDER` writes one"
+        ) from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInput(f"{str(file)!r} is not a policy that zorank wrote: {error}") from error
