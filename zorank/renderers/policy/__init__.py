@@ -44,12 +44,13 @@ class PolicyClips:
 
     env: str = option("HalfCheetah-v4", "A Gymnasium environment.", more=False)
     seconds: float = option(5.0, "How much of an episode is shown.")
-    vigour: float = option(1.0, "How strongly the first candidates act.")
+    vigour: float = option(0.5, "How strongly the first candidates act.")
     reset: int = option(0, "Where every episode starts.")
     size: int = option(320, "Pixels of a clip's width.")
 
     # Without annotations these are no fields, so a stored configuration holds only what varies.
     space = "gaussian"
+    media_type = "video/mp4"
     title = "Gait"
     description = "A simulated body learns to move as you like it: rank clips of how it goes."
 
