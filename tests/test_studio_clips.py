@@ -70,12 +70,12 @@ def test_clips_are_ranked_in_a_browser(studio):
         films = tab.page.locator("[data-testid=card] video")
         expect(films).to_have_count(4)
         tab.page.wait_for_function(
-            "() => [...document.querySelectorAll('video')].every(film => film.currentTime > 0)"
+            "() => [...document.querySelectorAll('.card video')].every(film => film.currentTime > 0)"
         )
         tab.press("2")
         tab.press("Enter")
         tab.page.wait_for_function(
-            "() => document.querySelector('video')?.src.includes('/rounds/1/')"
+            "() => document.querySelector('.card video')?.src.includes('/rounds/1/')"
         )
         expect(films).to_have_count(4)
         assert somebody.complaints == []
