@@ -12,6 +12,8 @@ from zorank.renderers import REGISTRY
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
 
 ENV, SECONDS = "HalfCheetah-v4", 2.0
+PLAYING = """() =>
+  [...document.querySelectorAll(".card video")].every((film) => film.currentTime > 0)"""
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +71,7 @@ def test_clips_are_ranked_in_a_browser(studio):
         tab.see("start-run").click()
         films = tab.page.locator("[data-testid=card] video")
         expect(films).to_have_count(4)
-        tab.page.wait_for_function(
-            "() => [...document.querySelectorAll('.card video')].every(film => film.currentTime > 0)"
-        )
+        tab.page.wait_for_function(PLAYING)
         tab.press("2")
         tab.press("Enter")
         tab.page.wait_for_function(
