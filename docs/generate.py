@@ -77,7 +77,14 @@ def _attributes(docstring: str) -> dict[str, str]:
 
 def from_template(name: str) -> str:
     """The prose of templates/NAME with the tables of results/*.json."""
-    tables = {"claims": _claims, "settings": _settings, "values": _values, "field": _field}
+    tables = {
+        "claims": _claims,
+        "settings": _settings,
+        "values": _values,
+        "field": _field,
+        "sittings": _sittings,
+        "words": _words,
+    }
 
     def table(match: re.Match[str]) -> str:
         found = json.loads((FOLDER / "results" / f"{match['figure']}.json").read_text())
@@ -139,6 +146,25 @@ def _field(found: dict[str, Any]) -> list[str]:
         area = f"{row['area']:.1f} ± {row['standard_error']:.1f}"
         told = f"{row['dim']} | {row['peer']} | {area} | {by_group} | {row['hit']:.0f}%"
         lines.append(f"| {told} |")
+    return lines
+
+
+def _sittings(found: dict[str, Any]) -> list[str]:
+    lines = ["| method | judge | answers | runs | liked | fits, by the judge |"]
+    lines.append("| --- " * 6 + "|")
+    for row in found["methods"]:
+        numbers = f"{row['liked']:+.2f} sd | {row['fit']:+.2f}"
+        told = f"{row['method']} | {row['judge']} | {row['answers']} | {row['runs']} | {numbers}"
+        lines.append(f"| {told} |")
+    return lines
+
+
+def _words(found: dict[str, Any]) -> list[str]:
+    lines = ["| word | found | pictures | missed in landscapes that show it |"]
+    lines.append("| --- " * 4 + "|")
+    for word, row in found["words"].items():
+        missed = "" if row["missed"] is None else f"{row['missed']:.0%}"
+        lines.append(f"| {word} | {row['found']:.0%} | {row['of']} | {missed} |")
     return lines
 
 
