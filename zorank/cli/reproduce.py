@@ -20,7 +20,8 @@ def reproduce(
     name: Annotated[
         str,
         typer.Argument(
-            help="tuning, simple, mk, highdim, noise, continuity, latent-judges, or all."
+            help="tuning, simple, mk, highdim, noise, continuity, latent-judges, rl, rl-scobo, or "
+            "all."
         ),
     ],
     quick: Annotated[
@@ -42,10 +43,12 @@ def reproduce(
     tuning: the grids of settings behind the others. simple: five methods on two functions,
     d = 100 (figure 1). mk: how many to show and to rank (figure 2). highdim: d = 10,000. noise:
     noisy oracles. continuity: neighbouring latents of a diffusion model. latent-judges: a person
-    and a model as judges of its pictures.
+    and a model as judges of its pictures. rl: policies in MuJoCo from ranked episodes. rl-scobo:
+    the same, beside comparisons.
 
     Writes NAME.png, NAME.svg, NAME.csv and NAME.json into OUT. The first five take about 50
-    minutes on two cores; the last two paint some 15,000 pictures more. Ctrl-C loses nothing: the
+    minutes on two cores; the next two paint some 15,000 pictures more, and the last two simulate
+    a hundred million steps, which takes hours. Ctrl-C loses nothing: the
     same command goes on, and what is finished is not computed again. Delete
     OUT/NAME.cells.jsonl to measure anew.
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from zorank.errors import unknown_name
-from zorank.experiments.paper import continuity, highdim, latent_judges, mk, noise, simple, tuning
+from zorank.experiments.paper import (
+    continuity,
+    highdim,
+    latent_judges,
+    mk,
+    noise,
+    policies,
+    simple,
+    tuning,
+)
 from zorank.experiments.paper.lab import Lab, Report
 
 FIGURES: dict[str, Callable[[Lab], Report]] = {
@@ -16,6 +25,8 @@ FIGURES: dict[str, Callable[[Lab], Report]] = {
     "noise": noise.reproduce,
     "continuity": continuity.reproduce,
     "latent-judges": latent_judges.reproduce,
+    "rl": policies.reproduce,
+    "rl-scobo": policies.reproduce_scobo,
 }
 """Every figure by its name, in the order in which `all` makes them."""
 

@@ -127,7 +127,9 @@ class BatchedWorld:
         self.inputs = int(self.env.observation_space.shape[0])
         self.outputs = int(self.env.action_space.shape[0])
         self.horizon = horizon_of(self.env, horizon)
-        self.threads = threads or os.cpu_count() or 1
+        # Whoever keeps numeric libraries to a thread means us, too: an experiment's workers do.
+        wished = threads or int(os.environ.get("OMP_NUM_THREADS", 0))
+        self.threads = wished or os.cpu_count() or 1
         self._batches: dict[int, Any] = {}
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:

@@ -1,0 +1,294 @@
+"""Section 4.2 and its appendix: policies in MuJoCo from ranked episodes.
+
+Linear policies with a constant, raw observations, η = μ decayed by .99 an estimate, no line
+search, a (5, 5)-oracle: the paper's setting. It does not say whether the episodes of a question
+share their reset; both are measured on Reacher, where it decides, and they are shared elsewhere.
+SCOBO is given as many points (5) and as many comparisons (11 points, 10 of them) as a ranking of
+five. Settings are tuned on other seeds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zorank import optimizers
+from zorank.experiments import cells
+from zorank.experiments.paper.claims import Claim, load_students_t
+from zorank.experiments.paper.curves import Setting
+from zorank.experiments.paper.lab import Lab, Report
+
+VERSION = "policies 1"
+TUNING_SEEDS = (1000, 1001, 1002)
+LOOKS = 12
+"""How often the reward is looked at on the way."""
+
+LABELS = {
+    "zo-ranksgd": "ZO-RankSGD",
+    "cma-es": "CMA-ES",
+    "zo-sgd": "ZO-SGD",
+    "scobo 5": "SCOBO, m = 5",
+    "scobo 11": "SCOBO, m = 11",
+}
+COLOURS = {
+    "zo-ranksgd": "#c2410c",
+    "cma-es": "#1f4e9c",
+    "zo-sgd": "#3f7d3a",
+    "scobo 5": "#7c5aa6",
+    "scobo 11": "#a23b72",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where policies are learned.
+
+    Attributes:
+        env: the environment.
+        shared: whether the episodes of a question share their reset.
+        queries: how many questions.
+        seeds: how many runs.
+        looked_at: held-out episodes that a reward is the mean of.
+        horizon: steps of an episode; None is the environment's own.
+    """
+
+    env: str
+    shared: bool
+    queries: int
+    seeds: int
+    looked_at: int
+    horizon: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What the figure calls it."""
+        return f"{self.env.partition('-')[0]}, {'shared' if self.shared else 'own'} resets"
+
+
+@dataclass(frozen=True)
+class Schooling:
+    """One run."""
+
+    env: str
+    shared: bool
+    horizon: int | None
+    setting: Setting
+    queries: int
+    seed: int
+    looked_at: int
+    revision: int
+
+
+PLACES = (
+    Place("Reacher-v4", False, 500, 20, 100),
+    Place("Reacher-v4", True, 500, 20, 100),
+    Place("Swimmer-v4", True, 100, 20, 8),
+    Place("HalfCheetah-v4", True, 100, 10, 10),
+)
+QUICK = (Place("Reacher-v4", True, 20, 2, 10),)
+
+
+def attend(cell: Schooling) -> cells.Row:
+    """Run it: the reward on held-out resets after so many questions."""
+    from zorank.learning import Learning
+    from zorank.problems.policies import PolicyProblem
+
+    problem = PolicyProblem(
+        cell.env, bias=True, normalise=False, shared=cell.shared, horizon=cell.horizon
+    )
+    optimizer = optimizers.make(cell.setting.method, dict(cell.setting.options))
+    learning = Learning(problem, optimizer, cell.seed)
+    marks = sorted({round(mark) for mark in np.linspace(0, cell.queries, LOOKS + 1)})
+    rewards = []
+    for query in range(cell.queries + 1):
+        if query in marks:
+            rewards.append(learning.reward(cell.looked_at))
+        if query < cell.queries:
+            learning.step()
+    return {"queries": marks, "rewards": rewards}
+
+
+def reproduce(lab: Lab) -> Report:
+    """The figure of section 4.2: rankings, CMA-ES and values."""
+    return _figure(lab, "rl", ("zo-ranksgd", "cma-es", "zo-sgd"), "Policies from ranked episodes")
+
+
+def reproduce_scobo(lab: Lab) -> Report:
+    """The figure of the appendix: rankings and comparisons."""
+    methods = ("zo-ranksgd", "scobo 5", "scobo 11")
+    return _figure(lab, "rl-scobo", methods, "Policies from rankings and from comparisons")
+
+
+Found = Mapping[tuple[Place, str], Sequence[cells.Row]]
+
+
+def _figure(lab: Lab, name: str, methods: Sequence[str], title: str) -> Report:
+    places = QUICK if lab.quick else PLACES
+    tuned = {(place, method): _tune(lab, place, method) for place in places for method in methods}
+    runs = {
+        (place, method): [
+            _cell(place, setting, seed, place.queries) for seed in range(place.seeds)
+        ]
+        for (place, method), setting in tuned.items()
+    }
+    rows = _run(lab, [cell for group in runs.values() for cell in group])
+    found = {key: [rows[cell] for cell in group] for key, group in runs.items()}
+    return Report(
+        name=name,
+        title=title,
+        claims=[claim for place in places for claim in _claims(name, place, found)],
+        draw=lambda figure: _draw(figure, places, methods, found),
+        columns=("env", "shared_resets", "method", "options", "seed", "queries", "reward"),
+        records=_records(runs, rows),
+        details={
+            "policy": "linear with a constant, raw observations",
+            "tuning_seeds": list(TUNING_SEEDS),
+            "lines": [
+                {
+                    "env": place.env,
+                    "shared": place.shared,
+                    "method": method,
+                    "options": dict(tuned[place, method].options),
+                    "seeds": place.seeds,
+                    "queries": place.queries,
+                    "rewards": sorted(row["rewards"][-1] for row in group),
+                }
+                for (place, method), group in found.items()
+            ],
+        },
+        measure="How much more reward, from paired runs",
+    )
+
+
+def _grid(method: str, quick: bool) -> list[Setting]:
+    sizes = (0.1,) if quick else (0.01, 0.03, 0.1, 0.3)
+    name, _, many = method.partition(" ")
+    decayed = {"step_decay": 0.99, "mu_decay": 0.99, "line_search": 0}
+    if name == "cma-es":
+        return [_setting(name, m=5, sigma0=size) for size in sizes]
+    if name == "zo-sgd":  # its step has the unit of a reward: one more axis
+        steps = (1e-4,) if quick else (1e-5, 1e-4, 1e-3, 1e-2)
+        radii = (0.1,) if quick else (0.03, 0.1)
+        return [
+            _setting(name, m=5, step=step, mu=mu, baseline="mean", **decayed)
+            for step in steps
+            for mu in radii
+        ]
+    m = int(many or 5)
+    return [_setting(name, m=m, step=size, mu=size, **decayed) for size in sizes]
+
+
+def _setting(method: str, **options: Any) -> Setting:
+    return Setting(method).with_options(**options)
+
+
+def _tune(lab: Lab, place: Place, method: str) -> Setting:
+    """The setting with the highest mean reward at the end, on other seeds and half the way."""
+    grid = _grid(method, lab.quick)
+    if len(grid) == 1:
+        return grid[0]
+    shorter = place.queries // 2
+    tried = {
+        setting: [_cell(place, setting, seed, shorter) for seed in TUNING_SEEDS]
+        for setting in grid
+    }
+    rows = _run(lab, [cell for group in tried.values() for cell in group])
+    return max(
+        grid, key=lambda s: float(np.mean([rows[cell]["rewards"][-1] for cell in tried[s]]))
+    )
+
+
+def _cell(place: Place, setting: Setting, seed: int, queries: int) -> Schooling:
+    revision = optimizers.REGISTRY[setting.method].revision
+    about = (place.env, place.shared, place.horizon, setting)
+    return Schooling(*about, queries, seed, place.looked_at, revision)
+
+
+def _run(lab: Lab, todo: Sequence[Schooling]) -> dict[Schooling, cells.Row]:
+    rows = cells.run(
+        attend,
+        todo,
+        lab.folder / "policies.cells.jsonl",
+        version=VERSION,
+        workers=lab.workers,
+        console=lab.console,
+    )
+    return dict(zip(todo, rows, strict=True))
+
+
+def _claims(name: str, place: Place, found: Found) -> list[Claim]:
+    def ends(method: str) -> np.ndarray[Any, Any]:
+        return np.array([row["rewards"][-1] for row in found[place, method]])
+
+    ours = ends("zo-ranksgd")
+    at = f"{place.queries} queries"
+    if name == "rl":
+        ahead = "ZO-RankSGD outperforms CMA-ES."
+        par = "ZO-RankSGD is comparable to ZO-SGD, which sees rewards."
+        # On par: no more behind than a tenth of what was gained.
+        gained = float(np.mean(ours - [r["rewards"][0] for r in found[place, "zo-ranksgd"]]))
+        return [
+            _lead("ahead of CMA-ES", ahead, place.label, at, ours - ends("cma-es"), 0.0),
+            _lead(
+                "on par with ZO-SGD", par, place.label, at, ours - ends("zo-sgd"), -0.1 * gained
+            ),
+        ]
+    points = "With as many points, rankings are ahead of comparisons."
+    pairs = "With as many comparisons, but more points, comparisons are ahead of rankings."
+    return [
+        _lead("ahead of SCOBO, m = 5", points, place.label, at, ours - ends("scobo 5"), 0.0),
+        _lead("behind SCOBO, m = 11", pairs, place.label, at, ends("scobo 11") - ours, 0.0),
+    ]
+
+
+def _lead(
+    name: str, says: str, where: str, at: str, leads: np.ndarray[Any, Any], needed: float
+) -> Claim:
+    """A claim about the mean of paired differences, with a 95% interval."""
+    mean = float(leads.mean())
+    half = math.inf
+    if len(leads) > 1:
+        t = load_students_t().ppf(0.975, len(leads) - 1)
+        half = float(t * leads.std(ddof=1) / math.sqrt(len(leads)))
+    interval = (mean - half, mean + half)
+    return Claim(name, says, where, at, interval[0] > needed, mean, interval, needed)
+
+
+def _records(
+    runs: Mapping[tuple[Place, str], Sequence[Schooling]], rows: Mapping[Schooling, cells.Row]
+) -> Iterable[tuple[Any, ...]]:
+    for (place, method), group in runs.items():
+        for cell in group:
+            options = " ".join(f"{k}={v}" for k, v in cell.setting.options)
+            row = rows[cell]
+            for query, reward in zip(row["queries"], row["rewards"], strict=True):
+                about = (place.env, place.shared, method, options, cell.seed)
+                yield (*about, query, f"{reward:.6g}")
+
+
+def _draw(figure: Any, places: Sequence[Place], methods: Sequence[str], found: Found) -> None:
+    figure.set_size_inches(2.7 * len(places) + 0.4, 2.9)
+    panels = figure.subplots(1, len(places), squeeze=False)[0]
+    for axes, place in zip(panels, places, strict=True):
+        for number, method in enumerate(methods):
+            group = found[place, method]
+            queries = np.array(group[0]["queries"])
+            rewards = np.array([row["rewards"] for row in group])
+            mean, std, colour = rewards.mean(axis=0), rewards.std(axis=0), COLOURS[method]
+            axes.plot(queries, mean, lw=1.6, color=colour, label=LABELS[method])
+            axes.fill_between(queries, mean - std, mean + std, color=colour, alpha=0.13, lw=0)
+            beside = queries[-1] * (1.04 + 0.03 * number)
+            axes.plot([beside] * len(rewards), rewards[:, -1], ".", ms=3, color=colour, alpha=0.6)
+        axes.set_title(place.label)
+        axes.set_xlabel("queries")
+        axes.grid(True, color="#e6e6e6", lw=0.6)
+    panels[0].set_ylabel("reward on held-out resets")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
+
+
+__all__ = ["PLACES", "Place", "Schooling", "attend", "reproduce", "reproduce_scobo"]
