@@ -177,6 +177,7 @@ def main() -> None:
         full = torch.from_numpy(np.quantile(scores, 0.98, axis=0)).float()
         training = Training(Codec.of(pictures[:4000]), full)
     size = sum(p.numel() for p in training.network.parameters())
+    training.network.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
     print(f"{size / 1e6:.2f} million parameters, from step {training.step}", flush=True)
 
     start = saved = time.monotonic()
