@@ -94,7 +94,7 @@ def speed() -> None:
 
 
 def _rate(world: World, episodes: int) -> float:
-    policy = Policy(world.inputs, world.outputs)
+    policy = Policy(world.inputs, world.action.outputs)
     rows = 0.3 * np.random.default_rng(0).standard_normal((episodes, policy.dim))
     layers = policy.layers(list(rows))
 

@@ -19,6 +19,8 @@ from zorank.problems.policies.batched import BODIES, BatchedWorld
 from zorank.problems.policies.moments import Moments
 from zorank.problems.policies.policy import Policy
 from zorank.problems.policies.worlds import GymnasiumWorld
+from zorank.renderers import REGISTRY
+from zorank.renderers.policy import film
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
 
@@ -26,7 +28,7 @@ QUICK = {"m": 4, "mu": 0.1, "step": 0.1, "line_search": 0}
 
 
 def some_policies(world, many, size=0.3):
-    policy = Policy(world.inputs, world.outputs, bias=True)
+    policy = Policy(world.inputs, world.action.outputs, bias=True)
     layers = policy.layers(size * np.random.default_rng(1).standard_normal((many, policy.dim)))
 
     def act(observations, which):
@@ -115,6 +117,50 @@ def test_a_policy_with_hidden_layers_starts_without_an_opinion_and_has_all_its_n
         policy.layers([np.ones(3)])
 
 
+class Strict(gymnasium.Env):
+    """Takes only the actions that it says it takes; pays for the third of them."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+
+    def __init__(self, kind="choice", render_mode=None):
+        self.render_mode = render_mode
+        choice = gymnasium.spaces.Discrete(3, start=5)
+        self.action_space = choice if kind == "choice" else gymnasium.spaces.Box(-9, 9, (2, 2))
+
+    def reset(self, seed=None, options=None):
+        super().reset(seed=seed)
+        self.left = 5
+        return self.np_random.uniform(-1, 1, 2), {}
+
+    def step(self, action):
+        assert np.shape(action) == (self.action_space.shape or ())
+        paid = float(action == 7) if np.ndim(action) == 0 else float(action[1, 0])
+        self.left -= 1
+        return self.np_random.uniform(-1, 1, 2), paid, self.left == 0, False, {}
+
+    def render(self):
+        return np.full((32, 48, 3), 40 * self.left, dtype=np.uint8)
+
+
+for kind in ("choice", "numbers"):
+    gymnasium.register(f"Strict-{kind}-v0", Strict, kwargs={"kind": kind}, max_episode_steps=9)
+
+
+@pytest.mark.parametrize("kind", ["choice", "numbers"])
+def test_actions_are_of_the_environments_own_kind_also_in_a_clip(tmp_path, kind):
+    env = f"Strict-{kind}-v0"
+    learning = Learning(PolicyProblem(env, bias=True), optimizers.make("rank-ars", {"m": 8}))
+    for _ in range(4):
+        learning.step()
+    learning.policy().save(tmp_path)
+    act = load_policy(tmp_path)
+    assert np.shape(act(np.zeros(2))) == (() if kind == "choice" else (2, 2))
+    shown, rate = film.frames(env, act, 0, 10.0, 32, 48)
+    assert (len(shown), rate) == (6, 10.0)
+    assert film.encoded(shown, rate)[4:8] == b"ftyp"
+
+
 # Learning.
 
 
@@ -154,7 +200,7 @@ def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
     assert again.run.best().tolist() == best.tolist()
     again.step()
     assert again.run.best().tolist() == later.tolist()
-    with pytest.raises(ReplayError, match="learns another policy"):
+    with pytest.raises(ReplayError, match=r"learns another policy \(horizon 20\)"):
         Learning(
             PolicyProblem("Swimmer-v4", horizon=21),
             optimizers.make("zo-ranksgd", QUICK),
@@ -218,9 +264,35 @@ def test_a_policy_of_choices_from_the_command_line(zorank, tmp_path):
     assert "CartPole-v1: reward" in again
 
 
+def test_going_on_is_one_long_run_wherever_it_was_stopped(zorank, tmp_path):
+    line = ("rl", "Reacher-v4", "--steps", 2, "--method", "zo-ranksgd", "--no-video", "--quiet")
+    odd = tmp_path / "is it?1 %20"  # where a URL would go astray
+    zorank(*line, "--out", odd, "--rounds", 3)
+    for folder in (odd, tmp_path / "whole"):
+        _, said, _ = zorank(*line, "--out", folder)
+        assert "after 500 ranked episodes" in said or "after 505 ranked episodes" in said
+        assert {file.name for file in folder.iterdir()} >= {"run.db", "policy.json", "curve.csv"}
+    parted, whole = (
+        json.loads((f / "policy.json").read_text()) for f in (odd, tmp_path / "whole")
+    )
+    assert parted == whole
+    first = (odd / "curve.csv").read_text().splitlines()[1]
+    assert first == (tmp_path / "whole" / "curve.csv").read_text().splitlines()[1]
+    assert first.startswith("0,0,")
+
+
+def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):
+    for more in (["--m", 4], ["--paper", "--m", 4]):
+        line = ("rl", "Reacher-v4", "--steps", 2, "--rounds", 1, "--no-video", "--quiet")
+        code, said, _ = zorank(*line, *more, "--out", tmp_path / str(len(more)))
+        assert (code, "after 4 ranked episodes" in said) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["Reacher"], "use Reacher-v5"),
+        (["HalfCheetah-v3"], "needs more than is installed"),
         (["NoSuch-v1"], "there is no environment 'NoSuch-v1'"),
         (["Blackjack-v1"], "a box of numbers to look at"),
         (["Swimmer-v4", "--steps", "2000"], "from 1 to 1000 steps"),
@@ -232,14 +304,13 @@ def test_a_policy_of_choices_from_the_command_line(zorank, tmp_path):
 def test_refusals_in_one_sentence(refused, tmp_path, monkeypatch, arguments, words):
     monkeypatch.chdir(tmp_path)
     assert words in refused("rl", *arguments)
+    assert os.listdir() == []
 
 
 # Clips.
 
 
 def test_a_clip_follows_from_its_candidate_alone():
-    from zorank.renderers import REGISTRY
-
     renderer = REGISTRY["policy"](env="Reacher-v4", seconds=0.5, size=64)
     points = np.random.default_rng(0).standard_normal((2, renderer.dim))
     first, second = renderer.render(points)

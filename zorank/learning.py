@@ -19,6 +19,7 @@ from zorank.problems.policies import LearnedPolicy, PolicyProblem, losses
 from zorank.problems.policies.moments import Moments
 from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
+from zorank.stores import MemoryStore, open_store
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {}
 """The best method found for an environment, where it is not the default."""
@@ -62,13 +63,11 @@ class Learning:
         self.problem = problem
         if optimizer is None:
             optimizer = optimizers.make(*recipe(problem.env))
-        kept = {"policy": _plain(problem)}
-        self.run = Run(optimizer, problem.start(), seed, store, name, meta=kept)
-        if self.run.record.meta.get("policy") != kept["policy"]:
-            raise ReplayError(
-                f"the run {self.run.name!r} learns another policy: "
-                f"{self.run.record.meta.get('policy')}; choose another name"
-            )
+        kept = open_store(store) if isinstance(store, str) else store or MemoryStore()
+        _check_same(problem, kept, name)
+        meta = {"policy": _plain(problem)}
+        self.run = Run(optimizer, problem.start(), seed, kept, name, meta=meta)
+        self._looked: tuple[int, float] | None = None
 
     @property
     def seen(self) -> Moments:
@@ -88,7 +87,9 @@ class Learning:
         resets = self.problem.resets(self.run.record.seed, index, len(slate))
         found = self.problem.episodes(list(slate), resets, seen)
         sane = found.returns[np.isfinite(found.returns)]
+        looked = self._looked[1] if self._looked and self._looked[0] == index else None
         note = {
+            "reward_before": looked,
             "seen": (seen + found.seen).as_note(),
             "mean_return": float(sane.mean()) if sane.size else None,
             "diverged": int(found.returns.size - sane.size),
@@ -97,19 +98,58 @@ class Learning:
         return self.run.history[-1]
 
     def reward(self, episodes: int = 10) -> float:
-        """The present policy's mean return on held-out resets; the optimizer is never told."""
-        return self.problem.reward(self.run.best(), self.seen, episodes)
+        """The present policy's mean return on held-out resets; the optimizer is never told.
+
+        The log notes it with the next answer, for the curve.
+        """
+        found = self.problem.reward(self.run.best(), self.seen, episodes)
+        self._looked = (len(self.run.history), found)
+        return found
+
+    def curve(self) -> list[dict[str, Any]]:
+        """Every look at the reward: the round, the episodes by then, the reward."""
+        rows, episodes = [], 0
+        for index, row in enumerate(self.run.history):
+            if row.get("reward_before") is not None:
+                looked = {"round": index, "episodes": episodes, "reward": row["reward_before"]}
+                rows.append(looked)
+            episodes = row["points"]
+        if self._looked and self._looked[0] == len(self.run.history):
+            index, reward = self._looked
+            rows.append({"round": index, "episodes": episodes, "reward": reward})
+        return rows
 
     def policy(self) -> LearnedPolicy:
         """The present policy, as a function of an observation."""
-        discrete = bool(getattr(self.problem.world, "discrete", False))
-        return LearnedPolicy(self.problem, self.run.best(), self.seen, discrete)
+        return LearnedPolicy(self.problem, self.run.best(), self.seen, self.problem.world.action)
 
 
-def recipe(env: str) -> tuple[str, dict[str, Any]]:
-    """The best method found for an environment, and its settings."""
+def recipe(env: str, m: int | None = None) -> tuple[str, dict[str, Any]]:
+    """The best method found for an environment, and its settings, made to fit slates of m."""
     method, settings = RECIPES.get(env.partition("-v")[0], DEFAULT)
-    return method, dict(settings)
+    return method, fitted(settings, m)
+
+
+def fitted(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:
+    """Settings for slates of m: no more ranked than shown, no more directions than pairs."""
+    if m is None:
+        return dict(settings)
+    most = {"k": m, "top": max(1, m // 2)}
+    limited = {name: min(settings[name], most[name]) for name in most if name in settings}
+    return {**settings, **limited, "m": m}
+
+
+def _check_same(problem: PolicyProblem, store: Store, name: str | None) -> None:
+    """A run goes on with the policy it began with."""
+    if name is None or name not in [record.name for record in store.runs()]:
+        return
+    before, now = store.record(name).meta.get("policy", {}), _plain(problem)
+    differ = [f"{key} {before.get(key)!r}" for key in now if before.get(key) != now[key]]
+    if differ:
+        raise ReplayError(
+            f"what is kept there learns another policy ({', '.join(differ)}); go on with that, or "
+            "keep this one elsewhere"
+        )
 
 
 def _plain(problem: PolicyProblem) -> dict[str, Any]:

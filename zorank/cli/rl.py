@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from zorank import optimizers
 from zorank.cli.common import log, out, read_values
-from zorank.errors import InvalidInput, ZorankError
+from zorank.errors import InvalidInput, StaleAnswer, ZorankError
 
 if TYPE_CHECKING:
     from zorank.learning import Learning
@@ -69,7 +68,7 @@ def rl(
     save: Annotated[
         Path | None, typer.Option("--out", help="Where the result goes; else policy-ENV.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.2, help="Length of the clip.")] = 10.0,
+    seconds: Annotated[float, typer.Option(min=0.2, max=600, help="Length of the clip.")] = 10.0,
     no_video: Annotated[bool, typer.Option("--no-video", help="Film nothing.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
 ) -> None:
@@ -86,7 +85,7 @@ def rl(
         return
     if file is not None:
         raise InvalidInput(f"only replay takes a second word, found {str(file)!r}")
-    from zorank.learning import PAPER, Learning, recipe
+    from zorank.learning import PAPER, Learning, fitted, recipe
     from zorank.problems.policies import PolicyProblem
 
     problem = PolicyProblem(
@@ -97,77 +96,80 @@ def rl(
         shared=not (independent or paper),
         horizon=steps,
     )
-    known, settings = PAPER if paper else recipe(env)
-    settings = settings if method in (None, known) else {}
+    _ = problem.dim  # an environment that is not there must not leave a folder behind
     given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
-    optimizer = optimizers.make(
-        method or known, {**settings, **given, **read_values(option or [])}
+    given |= read_values(option or [])
+    known, settings = (
+        (PAPER[0], fitted(PAPER[1], given.get("m"))) if paper else recipe(env, given.get("m"))
     )
+    usual = settings if method in (None, known) else {}
+    optimizer = optimizers.make(method or known, {**usual, **given})
     folder = save or Path(f"policy-{env}")
     _make_folder(folder)
-    learning = Learning(problem, optimizer, seed, f"sqlite:///{folder / 'run.db'}", "policy")
-    wanted = rounds or math.ceil(EPISODES / len(learning.run.ask()))
-    curve = _learn(learning, wanted, quiet)
-    _keep(
-        learning, curve, folder, seconds, no_video, title=f"{env}, {learning.run.record.optimizer}"
-    )
+    learning = Learning(problem, optimizer, seed, str(folder / "run.db"), "policy")
+    try:
+        _learn(learning, rounds, folder, quiet)
+    except StaleAnswer as error:
+        raise StaleAnswer(
+            f"another process is learning in {folder}; let one of them finish ({error})"
+        ) from error
+    _tell(learning, folder, title=f"{env}, {learning.run.record.optimizer}")
+    if not no_video:
+        _film(folder, folder / "clip.mp4", seconds)
 
 
-def _learn(learning: Learning, rounds: int, quiet: bool) -> list[dict[str, Any]]:
-    """Go on up to so many rounds; a row of the curve for each look at the reward."""
-    done = len(learning.run.history)
-    every = max(1, rounds // LOOKS)
-    curve: list[dict[str, Any]] = []
+def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) -> None:
+    """Go on up to so many rounds, or else episodes; look at the reward and keep it on the way."""
 
-    def look() -> float:
-        found = learning.reward()
-        curve.append(
-            {"round": len(learning.run.history), "episodes": learning.episodes, "reward": found}
-        )
-        return found
+    def done() -> int:
+        return len(learning.run.history) if rounds else learning.episodes
 
+    total = rounds or EPISODES
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     shown = [TextColumn(one) if isinstance(one, str) else one for one in columns]
     with Progress(*shown, console=log, disable=quiet or not log.is_terminal) as bar:
-        task = bar.add_task(f"reward {look():,.1f}", total=rounds, completed=done)
+        task = bar.add_task("reward", total=total)
+        looked_at = -1.0
         try:
-            for index in range(done, rounds):
+            while True:
+                share = min(done(), total) / total
+                bar.update(task, completed=min(done(), total))
+                if share - looked_at >= 1 / LOOKS or share == 1:
+                    bar.update(task, description=f"reward {_look(learning, folder):,.1f}")
+                    looked_at = share
+                if share == 1:
+                    return
                 learning.step()
-                if (index + 1) % every == 0 or index + 1 == rounds:
-                    bar.update(task, description=f"reward {look():,.1f}")
-                bar.advance(task)
         except KeyboardInterrupt:
             log.print(f"stopped by you after {len(learning.run.history)} rounds; all is kept")
-    return curve
+            _look(learning, folder)
 
 
-def _keep(
-    learning: Learning,
-    curve: list[dict[str, Any]],
-    folder: Path,
-    seconds: float,
-    no_video: bool,
-    title: str,
-) -> None:
-    before = _read_curve(folder / "curve.csv")
-    rows = sorted({row["round"]: row for row in [*before, *curve]}.values(), key=_by_round)
-    with (folder / "curve.csv").open("w", newline="") as stream:
-        table = csv.DictWriter(stream, ["round", "episodes", "reward"])
-        table.writeheader()
-        table.writerows(rows)
-    reward, policy = curve[-1]["reward"], learning.policy()
-    policy.save(folder, episodes=learning.episodes, reward=reward)
+def _look(learning: Learning, folder: Path) -> float:
+    """The reward of the present policy, which is kept with it."""
+    reward = learning.reward()
+    learning.policy().save(folder, episodes=learning.episodes, reward=reward)
+    return reward
+
+
+def _tell(learning: Learning, folder: Path, title: str) -> None:
     from zorank.plots import plot_learning
 
+    rows = learning.curve()
+    try:
+        with (folder / "curve.csv").open("w", newline="") as stream:
+            table = csv.DictWriter(stream, ["round", "episodes", "reward"])
+            table.writeheader()
+            table.writerows(rows)
+    except OSError as error:
+        raise InvalidInput(f"the curve cannot be written: {error}") from error
     plot_learning(rows, folder / "curve.png", title)
     out.print(
         Text(
-            f"reward {reward:,.1f} on held-out resets after {learning.episodes} ranked episodes "
-            f"({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
+            f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes} "
+            f"ranked episodes ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
         )
     )
-    if not no_video:
-        _film(folder, folder / "clip.mp4", seconds)
 
 
 def _replay(folder: Path | None, save: Path | None, seconds: float, no_video: bool) -> None:
@@ -191,30 +193,15 @@ def _film(folder: Path, clip: Path, seconds: float) -> None:
 
     policy = load_policy(folder)
     try:
-        shown, rate = film.frames(policy.problem.env, policy, HELD_OUT, seconds, 360, 480)
+        shown, rate = film.frames(
+            *(policy.problem.env, policy, HELD_OUT, seconds, 360, 480),
+            most=policy.problem.horizon,
+        )
         clip.write_bytes(film.encoded(shown, rate))
     except (ZorankError, OSError) as error:
         log.print(f"no clip: {error}", style="yellow", markup=False, highlight=False)
         return
     out.print(Text(f"filmed {len(shown) / rate:.1f} s: {clip}"))
-
-
-def _read_curve(file: Path) -> list[dict[str, Any]]:
-    if not file.exists():
-        return []
-    with file.open(newline="") as stream:
-        return [
-            {
-                "round": int(row["round"]),
-                "episodes": int(row["episodes"]),
-                "reward": float(row["reward"]),
-            }
-            for row in csv.DictReader(stream)
-        ]
-
-
-def _by_round(row: dict[str, Any]) -> int:
-    return int(row["round"])
 
 
 def _make_folder(folder: Path) -> None:

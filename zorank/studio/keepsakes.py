@@ -35,6 +35,8 @@ def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
         from PIL import Image
     except ModuleNotFoundError as error:
         raise MissingExtra("an animated journey", "pillow", "studio") from error
+    if not getattr(renderer, "media_type", "image/").startswith("image/"):
+        raise InvalidInput("only pictures have an animated journey")
     small = _with_size(renderer, FRAME_SIZE)
     between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
     shares = np.linspace(0, 1, between + 2)[1:-1].tolist()

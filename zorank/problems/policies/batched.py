@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env
+from zorank.problems.policies.policy import Action
+from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env, moments_of
 
 Array: TypeAlias = NDArray[np.float64]
 Alive: TypeAlias = NDArray[np.bool_]
@@ -125,7 +125,7 @@ class BatchedWorld:
     def __init__(self, env: str, horizon: int | None = None, threads: int | None = None) -> None:
         self.env = make_env(env)
         self.inputs = int(self.env.observation_space.shape[0])
-        self.outputs = int(self.env.action_space.shape[0])
+        self.action = Action((int(self.env.action_space.shape[0]),))
         self.horizon = horizon_of(self.env, horizon)
         # Whoever keeps numeric libraries to a thread means us, too: an experiment's workers do.
         wished = threads or int(os.environ.get("OMP_NUM_THREADS", 0))
@@ -169,8 +169,7 @@ class BatchedWorld:
                 alive &= healthy
         returns[~sane | ~np.isfinite(returns)] = -np.inf
         rows = np.concatenate([seen[: steps[i], i] for i in range(many)])
-        rows = rows[np.isfinite(rows).all(axis=1)]
-        return Episodes(returns, steps, Moments.of(rows))
+        return Episodes(returns, steps, moments_of(rows))
 
     def _ends(self, body: Runner | Arm) -> bool:
         return bool(getattr(self.env.unwrapped, "_terminate_when_unhealthy", False))

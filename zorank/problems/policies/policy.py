@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from math import prod
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,30 @@ from zorank.errors import InvalidInput
 from zorank.types import Vector
 
 Array: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Action:
+    """What an environment takes: numbers of some shape, or one of several choices.
+
+    Attributes:
+        shape: of the numbers; for a choice, how many there are.
+        first: the number of the first choice; None if it is no choice.
+    """
+
+    shape: tuple[int, ...]
+    first: int | None = None
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers a policy has to give for it."""
+        return prod(self.shape)
+
+    def of(self, wish: Vector) -> Any:
+        """The action that a policy wishes for: all it says, or its strongest wish."""
+        if self.first is not None:
+            return int(np.argmax(wish)) + self.first
+        return wish.reshape(self.shape)
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,12 @@ class PolicyProblem:
     horizon: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", tuple(self.hidden))
-        if any(not isinstance(width, int) or width < 1 for width in self.hidden):
-            raise InvalidInput(
-                f"hidden layers have widths of 1 or more, found {list(self.hidden)}"
-            )
+        hidden: Any = self.hidden
+        if not isinstance(hidden, list | tuple) or not all(_is_count(width) for width in hidden):
+            raise InvalidInput(f"hidden layers have widths of 1 or more, found {hidden!r}")
+        object.__setattr__(self, "hidden", tuple(hidden))
+        if self.horizon is not None and not _is_count(self.horizon):
+            raise InvalidInput(f"an episode has 1 step or more, found {self.horizon!r}")
 
     @property
     def world(self) -> World:
@@ -57,7 +58,7 @@ class PolicyProblem:
     @cached_property
     def policy(self) -> Policy:
         """What a vector of parameters stands for."""
-        return Policy(self.world.inputs, self.world.outputs, self.hidden, self.bias)
+        return Policy(self.world.inputs, self.world.action.outputs, self.hidden, self.bias)
 
     @property
     def dim(self) -> int:
@@ -100,8 +101,14 @@ class PolicyProblem:
 
     def reward(self, candidate: Vector, seen: Moments, episodes: int = 10) -> float:
         """The mean return on held-out resets: to look at, never to learn from."""
+        if episodes < 1:
+            raise InvalidInput(f"a reward is the mean of 1 episode or more, found {episodes}")
         found = self.episodes([candidate] * episodes, self.held_out(episodes), seen)
         return float(np.mean(found.returns))
+
+
+def _is_count(found: Any) -> bool:
+    return isinstance(found, int) and not isinstance(found, bool) and found >= 1
 
 
 def losses(returns: Vector) -> Vector:

@@ -12,7 +12,7 @@ import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Policy
+from zorank.problems.policies.policy import Action, Policy
 from zorank.problems.policies.problem import PolicyProblem
 from zorank.types import Vector
 
@@ -27,16 +27,16 @@ class LearnedPolicy:
         problem: where and how it was learned.
         parameters: what was learned.
         seen: what observations are divided by.
-        discrete: whether it chooses one of several actions.
+        action: what the environment takes.
     """
 
     problem: PolicyProblem
     parameters: Vector
     seen: Moments
-    discrete: bool = False
+    action: Action
 
     def __call__(self, observation: Any) -> Any:
-        """The action for an observation: numbers, or the number of an action."""
+        """The action for an observation, of the environment's own kind."""
         row = np.asarray(observation, dtype=float).ravel()
         if row.size != self.seen.mean.size:
             raise InvalidInput(
@@ -44,23 +44,8 @@ class LearnedPolicy:
             )
         if self.problem.normalise:
             row = (row - self.seen.mean) / self.seen.spread
-        outputs = self._outputs
-        policy = Policy(row.size, outputs, self.problem.hidden, self.problem.bias)
-        wish = policy.act(policy.layers([self.parameters]), row[None])[0]
-        return int(np.argmax(wish)) if self.discrete else wish
-
-    @property
-    def _outputs(self) -> int:
-        before = (self.problem.hidden or (self.seen.mean.size,))[-1] + self.problem.bias
-        if not self.problem.hidden:
-            return self.parameters.size // before
-        inner = Policy(
-            self.seen.mean.size,
-            self.problem.hidden[-1],
-            self.problem.hidden[:-1],
-            self.problem.bias,
-        )
-        return (self.parameters.size - inner.dim) // before
+        policy = Policy(row.size, self.action.outputs, self.problem.hidden, self.problem.bias)
+        return self.action.of(policy.act(policy.layers([self.parameters]), row[None])[0])
 
     def save(self, folder: str | Path, **more: Any) -> Path:
         """Write it, and whatever else is worth keeping, into a folder."""
@@ -68,7 +53,7 @@ class LearnedPolicy:
         file.parent.mkdir(parents=True, exist_ok=True)
         content = {
             "problem": asdict(self.problem),
-            "discrete": self.discrete,
+            "action": asdict(self.action),
             "parameters": self.parameters.tolist(),
             "seen": self.seen.as_note(),
             **more,
@@ -89,11 +74,11 @@ def load_policy(folder: str | Path) -> LearnedPolicy:
             PolicyProblem(**content["problem"]),
             np.array(content["parameters"], dtype=float),
             Moments.from_note(content["seen"]),
-            bool(content["discrete"]),
+            Action(tuple(content["action"]["shape"]), content["action"]["first"]),
         )
     except FileNotFoundError as error:
         raise InvalidInput(
             f"there is no policy in {str(folder)!r}; `zorank rl ENV --out FOLDER` writes one"
         ) from error
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OSError) as error:
         raise InvalidInput(f"{str(file)!r} is not a policy that zorank wrote: {error}") from error

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,12 +16,15 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.problems.policies.moments import Moments
+from zorank.problems.policies.policy import Action
 from zorank.types import Vector
 
 Array: TypeAlias = NDArray[np.float64]
 Act: TypeAlias = Callable[[Array, NDArray[np.intp]], Array]
 """What policies do: observations (n, inputs) of some episodes, which ones → (n, outputs)."""
 
+LARGEST = 1e100
+"""Observations beyond are no longer numbers to reckon with: their squares would overflow."""
 LONGEST = 10_000
 """Steps of an episode that its environment would never end."""
 
@@ -49,8 +53,8 @@ class World(Protocol):
         ...
 
     @property
-    def outputs(self) -> int:
-        """Numbers in an action, or actions to choose from."""
+    def action(self) -> Action:
+        """What it takes."""
         ...
 
     @property
@@ -69,21 +73,25 @@ class GymnasiumWorld:
     def __init__(self, env: str, horizon: int | None = None) -> None:
         self.env = make_env(env)
         self.inputs = _inputs(self.env)
-        self.discrete = hasattr(self.env.action_space, "n")
-        self.outputs = _outputs(self.env)
+        self.action = _action(self.env)
         self.horizon = horizon_of(self.env, horizon)
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:
         """One after another."""
         returns, steps, seen = [], [], []
         for episode, reset in enumerate(resets):
-            total, observations = self._episode(act, episode, int(reset))
+            try:
+                total, observations = self._episode(act, episode, int(reset))
+            except Exception as error:  # of somebody's environment
+                raise InvalidInput(
+                    f"{self.env.spec.id} failed in an episode ({type(error).__name__}: "
+                    f"{_sentence(error)}); what was learned so far is kept"
+                ) from error
             returns.append(total)
             steps.append(len(observations))
             seen += observations
         rows = np.array(seen).reshape(-1, self.inputs)
-        rows = rows[np.isfinite(rows).all(axis=1)]
-        return Episodes(np.array(returns), np.array(steps, dtype=np.intp), Moments.of(rows))
+        return Episodes(np.array(returns), np.array(steps, dtype=np.intp), moments_of(rows))
 
     def _episode(self, act: Act, episode: int, reset: int) -> tuple[float, list[Vector]]:
         which, total, seen = np.array([episode]), 0.0, []
@@ -94,18 +102,16 @@ class GymnasiumWorld:
             wish = act(row[None], which)[0]
             if not (np.isfinite(row).all() and np.isfinite(wish).all()):
                 return -np.inf, seen
-            observation, reward, terminated, truncated, _ = self.env.step(self.action(wish))
+            observation, reward, terminated, truncated, _ = self.env.step(self.action.of(wish))
             total += float(reward)
             if terminated or truncated:
                 break
         return (total if np.isfinite(total) else -np.inf), seen
 
-    def action(self, wish: Vector) -> Any:
-        """An action of the environment's own kind: the strongest wish, or all of them."""
-        space = self.env.action_space
-        if self.discrete:
-            return int(np.argmax(wish)) + int(getattr(space, "start", 0))
-        return wish.reshape(space.shape)
+
+def moments_of(rows: Array) -> Moments:
+    """Of observations that a mean can be taken of; a body that left the numbers saw others."""
+    return Moments.of(rows[(np.abs(rows) < LARGEST).all(axis=1)])
 
 
 def make_env(env: str, **options: Any) -> Any:
@@ -117,17 +123,23 @@ def make_env(env: str, **options: Any) -> Any:
     _quieten(gymnasium, env)
     with _quiet():
         try:
-            return gymnasium.make(env, disable_env_checker=True, **options)
-        except gymnasium.error.DependencyNotInstalled as error:
+            made: Any = gymnasium.make(env, disable_env_checker=True, **options)
+        except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
             raise InvalidInput(
-                f"the environment {env!r} needs more than is installed: {_sentence(error)}; "
-                "MuJoCo's come with pip install 'zorank[rl]'"
+                f"the environment {env!r} needs more than is installed: {_sentence(error)}"
             ) from error
-        except (gymnasium.error.Error, ModuleNotFoundError, ValueError, TypeError) as error:
+        except gymnasium.error.UnregisteredEnv as error:
             raise InvalidInput(
                 f"there is no environment {env!r}: {_sentence(error)}. Try Swimmer-v4, "
                 "HalfCheetah-v4, Reacher-v4 or CartPole-v1"
             ) from error
+        except Exception as error:  # of somebody's environment
+            raise InvalidInput(
+                f"the environment {env!r} cannot be made: {_sentence(error)}"
+            ) from error
+    if made.spec.id != env.rpartition(":")[2]:
+        raise InvalidInput(f"{env!r} does not say which version; use {made.spec.id}")
+    return made
 
 
 def horizon_of(env: Any, wanted: int | None) -> int:
@@ -151,16 +163,16 @@ def _inputs(env: Any) -> int:
     return int(np.prod(space.shape))
 
 
-def _outputs(env: Any) -> int:
+def _action(env: Any) -> Action:
     space = env.action_space
     if type(space).__name__ == "Discrete":
-        return int(space.n)
+        return Action((int(space.n),), first=int(space.start))
     if type(space).__name__ != "Box":
         raise InvalidInput(
             f"{env.spec.id} takes actions of {space}; a policy gives a box of numbers, or one of "
             "several actions"
         )
-    return int(np.prod(space.shape))
+    return Action(tuple(int(side) for side in space.shape))
 
 
 def is_simulated(gymnasium: Any, env: str) -> bool:
@@ -176,16 +188,22 @@ def _quieten(gymnasium: Any, env: str) -> None:
             import mujoco
         except ModuleNotFoundError as error:
             raise MissingExtra(env, "mujoco", "rl") from error
+        except Exception as error:  # a way to draw that was asked for and is not there
+            way = os.environ.get("MUJOCO_GL")
+            raise InvalidInput(
+                f"MuJoCo cannot be loaded with MUJOCO_GL={way}: {_sentence(error)}; unset it, and "
+                "a way that works is found by trying"
+            ) from error
         mujoco.set_mju_user_warning(lambda message: None)
 
 
 @contextmanager
 def _quiet() -> Any:
-    """Without the advice to use another version: which one is meant was said."""
+    """Without advice on versions: which one is meant was said, or will be asked."""
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore")
         yield
 
 

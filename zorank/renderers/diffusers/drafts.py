@@ -7,6 +7,7 @@ wrong with one, there is none, and the picture itself is painted as if nobody ha
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class Drafts:
         self._guess: Any = None
         take_step = scheduler.step
 
+        @wraps(take_step)  # pipelines look at what a step takes
         def watched(*arguments: Any, **named: Any) -> Any:
             result = take_step(*arguments, **named)
             self._guess = _guess_in(result, scheduler)

@@ -8,7 +8,7 @@ alone decides its clip.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,7 +77,7 @@ class PolicyClips:
         return self.problem.dim
 
     def check(self) -> None:
-        """Say early if the environment is not there, or cannot be drawn."""
+        """Say early if the environment is not there."""
         _ = self.dim
 
     def warm_up(self) -> None:
@@ -95,14 +95,9 @@ class PolicyClips:
             )
         seen = _usual(self.env)
         scale = self.vigour / np.sqrt(seen.mean.size)
-        discrete = bool(getattr(self.problem.world, "discrete", False))
-        return LearnedPolicy(self.problem, scale * vector, seen, discrete)
+        return LearnedPolicy(self.problem, scale * vector, seen, self.problem.world.action)
 
-    def render(
-        self,
-        candidates: Iterable[Vector],
-        progress: Callable[[float], None] | None = None,
-    ) -> list[Exhibit]:
+    def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
         """One MP4 clip for each candidate, in their order."""
         height = self.size * 3 // 4
 

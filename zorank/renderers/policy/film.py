@@ -21,8 +21,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import MissingExtra, RenderError
-from zorank.problems.policies.worlds import is_simulated, make_env
+from zorank.errors import MissingExtra, RenderError, ZorankError
+from zorank.problems.policies.worlds import LONGEST, is_simulated, make_env
 
 Frame: TypeAlias = NDArray[np.uint8]
 _finding = Lock()
@@ -54,15 +54,36 @@ def frames(
     seconds: float,
     height: int,
     width: int,
+    most: int | None = None,
 ) -> tuple[list[Frame], float]:
-    """The frames of an episode, and how many make a second."""
+    """The frames of an episode, of so many steps at most, and how many make a second."""
+    try:
+        return _frames(env_name, act, reset, seconds, height, width, most)
+    except ZorankError:
+        raise
+    except Exception as error:  # of somebody's environment, or of what draws it
+        said = " ".join(str(error).split())
+        raise RenderError(
+            f"{env_name} cannot be filmed ({type(error).__name__}: {said:.200})"
+        ) from error
+
+
+def _frames(
+    env_name: str,
+    act: Callable[[Any], Any],
+    reset: int,
+    seconds: float,
+    height: int,
+    width: int,
+    most: int | None,
+) -> tuple[list[Frame], float]:
     simulated = way_to_film(env_name)
     env = make_env(env_name, **({} if simulated else {"render_mode": "rgb_array"}))
     rate = float(env.metadata.get("render_fps") or 30)
     every = max(1, round(rate / 25))
     try:
         with _mujoco_camera(env, height, width) if simulated else _own_camera(env) as look:
-            steps = max(2, round(seconds * rate))
+            steps = max(2, min(round(seconds * rate), most or LONGEST))
             return list(_looks(env, act, reset, steps, every, look)), rate / every
     finally:
         env.close()
