@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser test lint types unit format docs bench clean
+.PHONY: help install studio browser drawing test lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -27,7 +27,7 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[studio,dream]'
 	touch $@
 
-test: lint types browser unit ## Everything that CI checks.
+test: lint types browser drawing unit ## Everything that CI checks.
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -43,6 +43,13 @@ browser: $(INSTALLED)
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	     && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
 	|| $(BIN)/playwright install --with-deps chromium
+
+# What MuJoCo draws clips with; without it their tests are skipped.
+drawing:
+	@ldconfig -p 2>/dev/null | grep -q 'libEGL.so.1\|libOSMesa' \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri >/dev/null; } \
+	|| echo "no way to draw clips: install libegl1 and libgl1-mesa-dri, or libosmesa6"
 
 unit: $(INSTALLED)
 	$(BIN)/pytest --numprocesses 2

@@ -25,6 +25,18 @@ def _postgres_bin():
 
 
 @pytest.fixture(scope="session")
+def drawing():
+    """A way for MuJoCo to draw on this machine."""
+    from zorank.errors import RenderError
+    from zorank.renderers.policy import film
+
+    try:
+        return film.draw_with()
+    except RenderError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
 def postgres_url():
     """A real PostgreSQL server of our own, in a temporary folder on a free port."""
     bin_folder = _postgres_bin()

@@ -310,7 +310,7 @@ def test_refusals_in_one_sentence(refused, tmp_path, monkeypatch, arguments, wor
 # Clips.
 
 
-def test_a_clip_follows_from_its_candidate_alone():
+def test_a_clip_follows_from_its_candidate_alone(drawing):
     renderer = REGISTRY["policy"](env="Reacher-v4", seconds=0.5, size=64)
     points = np.random.default_rng(0).standard_normal((2, renderer.dim))
     first, second = renderer.render(points)

@@ -17,7 +17,7 @@ PLAYING = """() =>
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory):
+def studio(tmp_path_factory, drawing):
     store = tmp_path_factory.mktemp("studio") / "runs.db"
     options = ["--option", f"seconds={SECONDS}", "--option", "size=96"]
     server = Server(store, "--renderer", "policy", "--env", ENV, *options).start()

@@ -92,8 +92,8 @@ class Training:
         shown[flipped] = shown[flipped].flip(-1)
         clean = self.codec.encoded(shown)
         words = self.said(scores[rows])
-        # Most of a picture, its hour and its colours, shows while it is nearly all noise.
-        cleanness = torch.sigmoid(1.6 * torch.randn(BATCH, generator=self.noise) - 1.2)
+        # A picture's hour and colours show while it is nearly all noise, its edges half-way.
+        cleanness = torch.sigmoid(1.5 * torch.randn(BATCH, generator=self.noise) - 0.4)
         t = cleanness[:, None, None, None]
         noisy = (1 - t) * torch.randn(clean.shape, generator=self.noise) + t * clean
         guess = self.network(noisy, cleanness, words)
