@@ -173,6 +173,7 @@ PAGES = {
     "settings.md": settings_page,
     "reproduction.md": lambda: from_template("reproduction.md"),
     "auto.md": lambda: from_template("auto.md"),
+    "dream.md": lambda: from_template("dream.md"),
 }
 
 if __name__ == "__main__":
