@@ -150,7 +150,7 @@ class Diffusers:
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
         """The picture of a candidate as a (rows, columns, 3) array of red, green and blue."""
-        return self._pictures([candidate], lambda share: None, None)[0]
+        return self._pictures([candidate], lambda share: None)[0]
 
     def drift(self, candidate: Vector) -> dict[str, Any] | None:
         """How far tuned latents are from noise; see `zorank.renderers.latents.drift`."""
@@ -190,7 +190,7 @@ class Diffusers:
         self,
         candidates: list[Vector],
         progress: Callable[[float], None],
-        preview: Callable[[int, Exhibit], None] | None,
+        preview: Callable[[int, Exhibit], None] | None = None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
         layout = self._layout(model)
