@@ -6,9 +6,7 @@ It was trained on landscapes that zorank paints itself and knows a small vocabul
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import prod
 from numbers import Real
@@ -23,6 +21,7 @@ from zorank.errors import InvalidInput, unknown_name
 from zorank.renderers import latents
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size, jpeg, resized
+from zorank.renderers.threads import on_all_cores
 from zorank.types import Exhibit, Vector, as_vector
 
 
@@ -72,11 +71,7 @@ class Dream:
         def shown(candidate: Vector) -> Exhibit:
             return Exhibit("image/jpeg", jpeg(self.picture(candidate)))
 
-        several = list(candidates)
-        if len(several) < 2:
-            return [shown(candidate) for candidate in several]
-        with ThreadPoolExecutor(min(len(several), os.cpu_count() or 1)) as threads:
-            return list(threads.map(shown, several))
+        return on_all_cores(shown, candidates)
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
         """The picture of a candidate as a (size, size, 3) array of red, green and blue."""

@@ -9,13 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zorank.errors import MissingExtra
 from zorank.experiments.paper.curves import Curves
 from zorank.types import Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 LEAST_VALUE = 1e-300
 PAR = 0.5
@@ -92,6 +95,19 @@ def leads(
         holds, at_mark = interval[0] > needed, f"{mark:,.0f} {by}"
         claims.append(Claim(name, says, where, at_mark, holds, measured, interval, needed))
     return claims
+
+
+def gains(
+    name: str, says: str, where: str, at: str, differences: ArrayLike, needed: float = 0.0
+) -> Claim:
+    """Whether the mean of paired differences exceeds what is needed, with 95% confidence."""
+    found = np.asarray(differences, dtype=float)
+    mean, half = float(found.mean()), math.inf
+    if len(found) > 1:
+        t = load_students_t().ppf(0.975, len(found) - 1)
+        half = float(t * found.std(ddof=1) / math.sqrt(len(found)))
+    interval = (mean - half, mean + half)
+    return Claim(name, says, where, at, interval[0] > needed, mean, interval, needed)
 
 
 def by_line(claims: Iterable[Claim]) -> dict[tuple[str, str], dict[str, Claim]]:

@@ -8,7 +8,6 @@ measured by the person's own taste, in standard deviations of random pictures.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from zorank.experiments import cells
 from zorank.experiments.baselines import BestOfRandom, Neighbours
-from zorank.experiments.paper.claims import Claim, load_students_t
+from zorank.experiments.paper.claims import Claim, gains
 from zorank.experiments.paper.lab import Lab, Report
 from zorank.experiments.paper.latents import (
     PROMPTS,
@@ -219,17 +218,7 @@ def _claims(rows: Mapping[Sitting, cells.Row], answers: int) -> list[Claim]:
 
 
 def _lead(name: str, says: str, at: str, leads: list[float], needed: float = 0.0) -> Claim:
-    """A claim about the mean of paired differences, with a 95% interval."""
-    found = np.array(leads)
-    mean = float(found.mean())
-    if len(found) < 2:
-        return Claim(name, says, "1 run", at, mean > needed, mean, (-math.inf, math.inf), needed)
-    t = load_students_t().ppf(0.975, len(found) - 1)
-    half = float(t * found.std(ddof=1) / math.sqrt(len(found)))
-    interval = (mean - half, mean + half)
-    return Claim(
-        name, says, f"{len(found)} runs", at, interval[0] > needed, mean, interval, needed
-    )
+    return gains(name, says, f"{len(leads)} runs", at, leads, needed)
 
 
 def _draw(figure: Any, rows: Mapping[Sitting, cells.Row]) -> None:

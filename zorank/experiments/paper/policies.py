@@ -9,7 +9,6 @@ five. Settings are tuned on other seeds.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,8 @@ import numpy as np
 
 from zorank import optimizers
 from zorank.experiments import cells
-from zorank.experiments.paper.claims import Claim, load_students_t
+from zorank.experiments.paper import panels
+from zorank.experiments.paper.claims import Claim, gains
 from zorank.experiments.paper.curves import Setting
 from zorank.experiments.paper.lab import Lab, Report
 
@@ -27,19 +27,11 @@ TUNING_SEEDS = (1000, 1001, 1002)
 LOOKS = 12
 """How often the reward is looked at on the way."""
 
-LABELS = {
-    "zo-ranksgd": "ZO-RankSGD",
-    "cma-es": "CMA-ES",
-    "zo-sgd": "ZO-SGD",
-    "scobo 5": "SCOBO, m = 5",
-    "scobo 11": "SCOBO, m = 11",
-}
-COLOURS = {
-    "zo-ranksgd": "#c2410c",
-    "cma-es": "#1f4e9c",
-    "zo-sgd": "#3f7d3a",
-    "scobo 5": "#7c5aa6",
-    "scobo 11": "#a23b72",
+LABELS = {**panels.LABELS, "scobo 5": "SCOBO, m = 5", "scobo 11": "SCOBO, m = 11"}
+STYLES = {
+    **panels.STYLES,
+    "SCOBO, m = 5": panels.STYLES["SCOBO"],
+    "SCOBO, m = 11": {**panels.STYLES["SCOBO"], "ls": (0, (4, 2))},
 }
 
 
@@ -232,30 +224,17 @@ def _claims(name: str, place: Place, found: Found) -> list[Claim]:
         # On par: no more behind than a tenth of what was gained.
         gained = float(np.mean(ours - [r["rewards"][0] for r in found[place, "zo-ranksgd"]]))
         return [
-            _lead("ahead of CMA-ES", ahead, place.label, at, ours - ends("cma-es"), 0.0),
-            _lead(
+            gains("ahead of CMA-ES", ahead, place.label, at, ours - ends("cma-es"), 0.0),
+            gains(
                 "on par with ZO-SGD", par, place.label, at, ours - ends("zo-sgd"), -0.1 * gained
             ),
         ]
     points = "With as many points, rankings are ahead of comparisons."
     pairs = "With as many comparisons, but more points, comparisons are ahead of rankings."
     return [
-        _lead("ahead of SCOBO, m = 5", points, place.label, at, ours - ends("scobo 5"), 0.0),
-        _lead("behind SCOBO, m = 11", pairs, place.label, at, ends("scobo 11") - ours, 0.0),
+        gains("ahead of SCOBO, m = 5", points, place.label, at, ours - ends("scobo 5"), 0.0),
+        gains("behind SCOBO, m = 11", pairs, place.label, at, ends("scobo 11") - ours, 0.0),
     ]
-
-
-def _lead(
-    name: str, says: str, where: str, at: str, leads: np.ndarray[Any, Any], needed: float
-) -> Claim:
-    """A claim about the mean of paired differences, with a 95% interval."""
-    mean = float(leads.mean())
-    half = math.inf
-    if len(leads) > 1:
-        t = load_students_t().ppf(0.975, len(leads) - 1)
-        half = float(t * leads.std(ddof=1) / math.sqrt(len(leads)))
-    interval = (mean - half, mean + half)
-    return Claim(name, says, where, at, interval[0] > needed, mean, interval, needed)
 
 
 def _records(
@@ -272,22 +251,23 @@ def _records(
 
 def _draw(figure: Any, places: Sequence[Place], methods: Sequence[str], found: Found) -> None:
     figure.set_size_inches(2.7 * len(places) + 0.4, 2.9)
-    panels = figure.subplots(1, len(places), squeeze=False)[0]
-    for axes, place in zip(panels, places, strict=True):
+    row = figure.subplots(1, len(places), squeeze=False)[0]
+    for axes, place in zip(row, places, strict=True):
         for number, method in enumerate(methods):
             group = found[place, method]
             queries = np.array(group[0]["queries"])
             rewards = np.array([row["rewards"] for row in group])
-            mean, std, colour = rewards.mean(axis=0), rewards.std(axis=0), COLOURS[method]
-            axes.plot(queries, mean, lw=1.6, color=colour, label=LABELS[method])
+            mean, std, style = rewards.mean(axis=0), rewards.std(axis=0), STYLES[LABELS[method]]
+            colour = style["color"]
+            axes.plot(queries, mean, label=LABELS[method], **style)
             axes.fill_between(queries, mean - std, mean + std, color=colour, alpha=0.13, lw=0)
             beside = queries[-1] * (1.04 + 0.03 * number)
             axes.plot([beside] * len(rewards), rewards[:, -1], ".", ms=3, color=colour, alpha=0.6)
         axes.set_title(place.label)
         axes.set_xlabel("queries")
         axes.grid(True, color="#e6e6e6", lw=0.6)
-    panels[0].set_ylabel("reward on held-out resets")
-    handles, labels = panels[0].get_legend_handles_labels()
+    row[0].set_ylabel("reward on held-out resets")
+    handles, labels = row[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False)
 
 

@@ -14,10 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.problems.policies.policy import Action
+from zorank.problems.policies.policy import Action, Array
 from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env, moments_of
 
-Array: TypeAlias = NDArray[np.float64]
 Alive: TypeAlias = NDArray[np.bool_]
 
 
@@ -29,7 +28,7 @@ class Runner:
         self.qpos, self.qvel = batch.bind("qpos"), batch.bind("qvel")
         self.hidden = 2 if "Swimmer" in env.spec.id else 1
         self.falls = env.spec.id.startswith(("Hopper", "Walker2d"))
-        self.exact = env.spec.id.endswith("v5")
+        self.paid_upright = env.spec.id.endswith("v5")  # version 4 also pays the step it falls in
         self.before = self.qpos[:, 0].copy()
 
     def observe(self) -> Array:
@@ -47,7 +46,7 @@ class Runner:
         velocity = (self.qpos[:, 0] - self.before) / body.dt
         found: Array = body._forward_reward_weight * velocity
         if self.falls:
-            upright = self.healthy() if self.exact else np.ones(len(found), dtype=bool)
+            upright = self.healthy() if self.paid_upright else np.ones(len(found), dtype=bool)
             found = found + upright * body._healthy_reward
         found = found - body._ctrl_cost_weight * np.square(actions).sum(axis=1)
         return found
@@ -142,6 +141,7 @@ class BatchedWorld:
         alive, sane = np.ones(many, dtype=bool), np.ones(many, dtype=bool)
         everyone = np.arange(many)
         skip = self.env.unwrapped.frame_skip
+        ends = getattr(self.env.unwrapped, "_terminate_when_unhealthy", False)
         for step in range(self.horizon):
             seen[step] = observations = body.observe()
             actions = act(observations, everyone)
@@ -165,14 +165,11 @@ class BatchedWorld:
             alive &= in_time
             returns[alive] += body.reward(actions)[alive]
             steps[alive] += 1
-            if not (healthy := body.healthy()).all() and self._ends(body):
-                alive &= healthy
+            if ends:
+                alive &= body.healthy()
         returns[~sane | ~np.isfinite(returns)] = -np.inf
         rows = np.concatenate([seen[: steps[i], i] for i in range(many)])
         return Episodes(returns, steps, moments_of(rows))
-
-    def _ends(self, body: Runner | Arm) -> bool:
-        return bool(getattr(self.env.unwrapped, "_terminate_when_unhealthy", False))
 
     def _begun(self, resets: Sequence[int]) -> tuple[Any, Runner | Arm]:
         """Simulations at the start of their episodes, where Gymnasium puts them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,13 +46,17 @@ class Moments:
         between = apart**2 * (self.count * other.count / count)
         return Moments(count, mean, self.squares + other.squares + between)
 
-    @property
+    @cached_property
     def spread(self) -> Vector:
         """The standard deviation, 1 where it is not known yet or nothing ever changed."""
         if self.count < 2:
             return np.ones(self.mean.size)
         found = np.sqrt(self.squares / (self.count - 1))
         return np.where(found < SMALLEST_SPREAD, 1.0, found)
+
+    def scaled(self, observations: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Observations as standard deviations from the mean."""
+        return (observations - self.mean) / self.spread
 
     def as_note(self) -> dict[str, Any]:
         """Plain JSON values from which `from_note` makes the very same moments."""

@@ -88,11 +88,10 @@ class PolicyProblem:
     ) -> Episodes:
         """An episode of each candidate, who sees the world as `seen` so far."""
         layers = self.policy.layers(candidates)
-        middle, spread = seen.mean, seen.spread
 
         def act(observations: Array, which: Any) -> Array:
             if self.normalise:
-                observations = (observations - middle) / spread
+                observations = seen.scaled(observations)
             everyone = len(which) == len(layers[0])
             mine = layers if everyone else [weights[which] for weights in layers]
             return self.policy.act(mine, observations)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Action, Policy
+from zorank.problems.policies.policy import Action, Array, Policy
 from zorank.problems.policies.problem import PolicyProblem
 from zorank.types import Vector
 
@@ -43,9 +44,17 @@ class LearnedPolicy:
                 f"this policy looks at {self.seen.mean.size} numbers, found {row.size}"
             )
         if self.problem.normalise:
-            row = (row - self.seen.mean) / self.seen.spread
-        policy = Policy(row.size, self.action.outputs, self.problem.hidden, self.problem.bias)
-        return self.action.of(policy.act(policy.layers([self.parameters]), row[None])[0])
+            row = self.seen.scaled(row)
+        return self.action.of(self._policy.act(self._layers, row[None])[0])
+
+    @cached_property
+    def _policy(self) -> Policy:
+        inputs, outputs = self.seen.mean.size, self.action.outputs
+        return Policy(inputs, outputs, self.problem.hidden, self.problem.bias)
+
+    @cached_property
+    def _layers(self) -> list[Array]:
+        return self._policy.layers([self.parameters])
 
     def save(self, folder: str | Path, **more: Any) -> Path:
         """Write it, and whatever else is worth keeping, into a folder."""

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Action
+from zorank.problems.policies.policy import Action, Array
 from zorank.types import Vector
 
-Array: TypeAlias = NDArray[np.float64]
 Act: TypeAlias = Callable[[Array, NDArray[np.intp]], Array]
 """What policies do: observations (n, inputs) of some episodes, which ones → (n, outputs)."""
 
@@ -116,14 +115,11 @@ def moments_of(rows: Array) -> Moments:
 
 def make_env(env: str, **options: Any) -> Any:
     """The environment of this name; a sentence if there is none."""
-    try:
-        import gymnasium
-    except ModuleNotFoundError as error:
-        raise MissingExtra("policies", "gymnasium", "rl") from error
-    _quieten(gymnasium, env)
+    gymnasium = load_gymnasium()
+    _quieten(env)
     with _quiet():
         try:
-            made: Any = gymnasium.make(env, disable_env_checker=True, **options)
+            made = gymnasium.make(env, disable_env_checker=True, **options)
         except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
             raise InvalidInput(
                 f"the environment {env!r} needs more than is installed: {_sentence(error)}"
@@ -175,15 +171,24 @@ def _action(env: Any) -> Action:
     return Action(tuple(int(side) for side in space.shape))
 
 
-def is_simulated(gymnasium: Any, env: str) -> bool:
+def load_gymnasium() -> Any:
+    """Gymnasium; an error that says what to install if it is not there."""
+    try:
+        import gymnasium
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a policy", "gymnasium", "rl") from error
+    return gymnasium
+
+
+def is_simulated(env: str) -> bool:
     """Whether an environment is one of MuJoCo's."""
-    found = gymnasium.envs.registration.registry.get(env)
+    found = load_gymnasium().envs.registration.registry.get(env)
     return found is not None and "mujoco" in str(found.entry_point)
 
 
-def _quieten(gymnasium: Any, env: str) -> None:
+def _quieten(env: str) -> None:
     """MuJoCo writes a file wherever it is warned; we notice what matters ourselves."""
-    if is_simulated(gymnasium, env):
+    if is_simulated(env):
         try:
             import mujoco
         except ModuleNotFoundError as error:

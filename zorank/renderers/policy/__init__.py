@@ -7,9 +7,7 @@ alone decides its clip.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from numbers import Integral, Real
@@ -24,6 +22,7 @@ from zorank.problems.policies.moments import Moments
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size
 from zorank.renderers.policy import film
+from zorank.renderers.threads import on_all_cores
 from zorank.types import Exhibit, Vector, as_vector
 
 TRIED = 16
@@ -106,11 +105,7 @@ class PolicyClips:
             shown, rate = film.frames(self.env, act, self.reset, self.seconds, height, self.size)
             return Exhibit("video/mp4", film.encoded(shown, rate))
 
-        several = list(candidates)
-        if len(several) < 2:
-            return [filmed(candidate) for candidate in several]
-        with ThreadPoolExecutor(min(len(several), os.cpu_count() or 1)) as threads:
-            return list(threads.map(filmed, several))
+        return on_all_cores(filmed, candidates)
 
 
 _once = Lock()

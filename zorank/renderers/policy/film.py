@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -57,45 +57,33 @@ def frames(
     most: int | None = None,
 ) -> tuple[list[Frame], float]:
     """The frames of an episode, of so many steps at most, and how many make a second."""
+    simulated = way_to_film(env_name)
+    env = make_env(env_name, **({} if simulated else {"render_mode": "rgb_array"}))
+    rate = float(env.metadata.get("render_fps") or 30)
+    every = max(1, round(rate / 25))
+    steps = max(2, min(round(seconds * rate), most or LONGEST))
+    camera = _mujoco_camera(env, height, width) if simulated else _own_camera(env)
+    with closing(env), _failing_plainly(env_name), camera as look:
+        return list(_looks(env, act, reset, steps, every, look)), rate / every
+
+
+@contextmanager
+def _failing_plainly(env_name: str) -> Iterator[None]:
+    """Whatever somebody's environment raises, or what draws it, becomes one sentence."""
     try:
-        return _frames(env_name, act, reset, seconds, height, width, most)
+        yield
     except ZorankError:
         raise
-    except Exception as error:  # of somebody's environment, or of what draws it
+    except Exception as error:
         said = " ".join(str(error).split())
         raise RenderError(
             f"{env_name} cannot be filmed ({type(error).__name__}: {said:.200})"
         ) from error
 
 
-def _frames(
-    env_name: str,
-    act: Callable[[Any], Any],
-    reset: int,
-    seconds: float,
-    height: int,
-    width: int,
-    most: int | None,
-) -> tuple[list[Frame], float]:
-    simulated = way_to_film(env_name)
-    env = make_env(env_name, **({} if simulated else {"render_mode": "rgb_array"}))
-    rate = float(env.metadata.get("render_fps") or 30)
-    every = max(1, round(rate / 25))
-    try:
-        with _mujoco_camera(env, height, width) if simulated else _own_camera(env) as look:
-            steps = max(2, min(round(seconds * rate), most or LONGEST))
-            return list(_looks(env, act, reset, steps, every, look)), rate / every
-    finally:
-        env.close()
-
-
 def way_to_film(env_name: str) -> str:
     """How MuJoCo draws here, tried if it has to; nothing for environments that draw themselves."""
-    try:
-        import gymnasium
-    except ModuleNotFoundError as error:
-        raise MissingExtra("clips", "gymnasium", "rl") from error
-    return draw_with() if is_simulated(gymnasium, env_name) else ""
+    return draw_with() if is_simulated(env_name) else ""
 
 
 def encoded(shown: list[Frame], rate: float) -> bytes:
@@ -208,7 +196,6 @@ def _mujoco_camera(env: Any, height: int, width: int) -> Iterator[Callable[[], F
     def look() -> Frame:
         if tracked >= 0:
             camera.lookat[:] = data.xpos[tracked]
-            camera.lookat[2] = model.stat.center[2] if name in ("Swimmer",) else camera.lookat[2]
         renderer.update_scene(data, camera)
         return np.asarray(renderer.render(), dtype=np.uint8).copy()
 
