@@ -22,10 +22,10 @@ from zorank.experiments.paper.claims import Claim, gains
 from zorank.experiments.paper.curves import Setting
 from zorank.experiments.paper.lab import Lab, Report
 
-VERSION = "policies 1"
+VERSION = "policies 2"
 TUNING_SEEDS = (1000, 1001, 1002)
-LOOKS = 12
-"""How often the reward is looked at on the way."""
+LOOKS = 11
+"""How often the reward is looked at, from the start to the end; while tuning only at the end."""
 
 LABELS = {**panels.LABELS, "scobo 5": "SCOBO, m = 5", "scobo 11": "SCOBO, m = 11"}
 STYLES = {
@@ -72,6 +72,7 @@ class Schooling:
     queries: int
     seed: int
     looked_at: int
+    looks: int
     revision: int
 
 
@@ -94,7 +95,7 @@ def attend(cell: Schooling) -> cells.Row:
     )
     optimizer = optimizers.make(cell.setting.method, dict(cell.setting.options))
     learning = Learning(problem, optimizer, cell.seed)
-    marks = sorted({round(mark) for mark in np.linspace(0, cell.queries, LOOKS + 1)})
+    marks = sorted({round(mark) for mark in np.linspace(cell.queries, 0, cell.looks)})
     rewards = []
     for query in range(cell.queries + 1):
         if query in marks:
@@ -123,7 +124,7 @@ def _figure(lab: Lab, name: str, methods: Sequence[str], title: str) -> Report:
     tuned = {(place, method): _tune(lab, place, method) for place in places for method in methods}
     runs = {
         (place, method): [
-            _cell(place, setting, seed, place.queries) for seed in range(place.seeds)
+            _cell(place, setting, seed, place.queries, LOOKS) for seed in range(place.seeds)
         ]
         for (place, method), setting in tuned.items()
     }
@@ -185,7 +186,7 @@ def _tune(lab: Lab, place: Place, method: str) -> Setting:
         return grid[0]
     shorter = place.queries // 2
     tried = {
-        setting: [_cell(place, setting, seed, shorter) for seed in TUNING_SEEDS]
+        setting: [_cell(place, setting, seed, shorter, 1) for seed in TUNING_SEEDS]
         for setting in grid
     }
     rows = _run(lab, [cell for group in tried.values() for cell in group])
@@ -194,10 +195,10 @@ def _tune(lab: Lab, place: Place, method: str) -> Setting:
     )
 
 
-def _cell(place: Place, setting: Setting, seed: int, queries: int) -> Schooling:
+def _cell(place: Place, setting: Setting, seed: int, queries: int, looks: int) -> Schooling:
     revision = optimizers.REGISTRY[setting.method].revision
     about = (place.env, place.shared, place.horizon, setting)
-    return Schooling(*about, queries, seed, place.looked_at, revision)
+    return Schooling(*about, queries, seed, place.looked_at, looks, revision)
 
 
 def _run(lab: Lab, todo: Sequence[Schooling]) -> dict[Schooling, cells.Row]:
