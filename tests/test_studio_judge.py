@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from zorank.agreement import Agreement, agreement_with
 from zorank.errors import InvalidInput
 from zorank.oracles import CLIP, PictureOracle, judge_maker
 from zorank.oracles.pictures import score_exhibits
-from zorank.renderers import Landscape
+from zorank.renderers import Dream, Landscape
 from zorank.stores import open_store
-from zorank.studio import create_app
+from zorank.studio import create_app, judging
 from zorank.studio.judging import Choice, Panel
 from zorank.studio.offer import offer_judge
 from zorank.studio.presentation import shown_order, to_candidates, to_screen
@@ -330,6 +331,52 @@ def test_clip_looks_at_a_run_with_the_prompt_of_its_renderer(store, tmp_path):
     shown = client.get(f"/api/runs/{run_id}/rounds/0/candidates").json()["candidates"]
     scores = by_hand.scores([np.array(x) for x in shown])
     assert [p for (p,) in found["judge"]["order"]] == np.argsort(-scores).tolist()
+
+
+# What the page that starts a run offers.
+
+
+def offered(app_or_client):
+    return {judge["name"]: judge for judge in app_or_client.get("/api/judges").json()}
+
+
+def test_judges_are_offered_for_the_renderers_whose_pictures_they_know(store):
+    class Spirals(Small):
+        media_type = "image/svg+xml"
+
+    makers = {"landscape": Small, "dream": Dream, "mine:own": Small, "texts": Texts}
+    app = create_app(store, {**makers, "spirals": Spirals}, TOKEN, hosts=("testserver",))
+    found = offered(TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"}))
+    assert found["dream"]["renderers"] == ["landscape", "dream"]
+    assert found["clip"]["renderers"] == ["landscape", "dream", "mine:own"]
+    assert [option["name"] for option in found["clip"]["options"]] == ["prompt", "model"]
+    assert not any(judge["default"] for judge in found.values())
+
+
+def test_a_judge_without_what_it_looks_with_is_not_offered(store, monkeypatch):
+    monkeypatch.setitem(judging.LOOKS_WITH, "clip", ("a_module_that_nobody_has",))
+    assert set(offered(studio(store, None))) == {"dream"}
+
+
+def test_the_studios_judge_is_offered_as_it_was_given(store):
+    @dataclass(frozen=True)
+    class Tinted:
+        colour: str = "blue"
+        device: object = None
+
+        def score(self, shown):
+            return blueness(shown)
+
+    client = studio(store, Tinted, "mine:Tinted", colour="red", device="far away")
+    (judge,) = offered(client).values()
+    assert judge["default"]
+    assert judge["title"] == "Tinted"
+    assert [(o["name"], o["default"]) for o in judge["options"]] == [("colour", "red")]
+    assert judge["kept"] == {"device": "far away"}
+    assert judge["renderers"] == ["landscape"]
+    link = client.post(f"/api/runs/{new_run(client)}/invite").json()["url"]
+    headers = {"Authorization": f"Bearer {link.partition('token=')[2]}"}
+    assert TestClient(client.app, headers=headers).get("/api/judges").status_code == 403
 
 
 # What a studio is started with.

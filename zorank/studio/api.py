@@ -38,6 +38,7 @@ from zorank.studio.views import (
     best_so_far,
     describe_card,
     describe_judge,
+    describe_judges,
     describe_renderer,
     describe_run,
     exhibit_urls,
@@ -56,6 +57,12 @@ router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: 
 def list_renderers(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
     """What can be made, and with which options."""
     return [describe_renderer(name, make) for name, make in studio.renderers.items()]
+
+
+@router.get("/judges")
+def list_judges(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
+    """Who can order the pictures of a new run for people to correct, and with which options."""
+    return describe_judges(studio)
 
 
 @router.post("/runs", status_code=201)

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from importlib.util import find_spec
 from queue import PriorityQueue
 from typing import Any, TypeAlias
 
@@ -41,6 +42,12 @@ RECENT = 10
 
 REMEMBERED, MODELS = 4096, 4
 """How many verdicts and how many judges are kept."""
+
+LOOKS_WITH = {"clip": ("torch", "transformers"), "dream": ("onnxruntime",)}
+"""What the judges that come along look with: one without it is not offered."""
+
+KNOWS_ONLY = {"dream": ("dream", "landscape")}
+"""Judges that have only ever seen the pictures of these renderers."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,24 @@ class Panel:
         """Whether a judge is made from a prompt."""
         maker = self.makers.get(name)
         return maker is not None and "prompt" in inspect.signature(maker).parameters
+
+    def offered(self) -> list[str]:
+        """The judges that could look, by name: the one of every run, and those that are at hand.
+
+        Those of a user's own are at hand.
+        """
+        return [
+            name
+            for name in self.makers
+            if (self.default is not None and self.default.name == name)
+            or all(find_spec(needed) for needed in LOOKS_WITH.get(name, ()))
+        ]
+
+    def can_look(self, name: str, renderer: str, media_type: str) -> bool:
+        """Whether a judge can look at what a renderer makes, and knows such pictures."""
+        kind, _, form = media_type.partition("/")
+        is_picture = kind == "image" and not form.startswith("svg")
+        return is_picture and renderer in KNOWS_ONLY.get(name, (renderer,))
 
     def make(self, choice: Choice) -> Scorer:
         """The judge, made."""

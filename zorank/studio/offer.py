@@ -24,6 +24,11 @@ class ReadyMade:
     title: str
     description: str = ""
 
+    @property
+    def media_type(self) -> str:
+        """What kind of exhibits it makes."""
+        return str(getattr(self.renderer, "media_type", "image/jpeg"))
+
     def __call__(self) -> Renderer:
         """The renderer."""
         return self.renderer

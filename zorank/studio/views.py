@@ -12,11 +12,10 @@ import numpy as np
 from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
-from zorank.protocols import Renderer
 from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
-from zorank.studio.judging import RECENT
+from zorank.studio.judging import RECENT, Choice
 from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
@@ -28,19 +27,46 @@ KNOWN = ("noise", "visible", "consistency", "chance", "gain")
 
 def describe_renderer(name: str, make: Any) -> dict[str, Any]:
     """A renderer and the options a person may choose."""
-    kind, given = bare(make), filled_in(make)
-    is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    options = [_describe_option(field) for field in dataclasses.fields(kind)] if is_class else []
+    kind = bare(make)
     return {
         "name": name,
         "title": getattr(kind, "title", name),
         "description": getattr(kind, "description", ""),
-        "options": [
-            {**option, "default": given.get(option["name"], option["default"])}
-            for option in options
-            if option is not None
-        ],
+        "options": _describe_options(kind, filled_in(make)),
     }
+
+
+def describe_judges(studio: Studio) -> list[dict[str, Any]]:
+    """The judges a person may choose for a new run, and whose pictures each can look at."""
+    panel = studio.panel
+    media_types = {name: media_type_of(bare(make)) for name, make in studio.renderers.items()}
+    found = []
+    for name in panel.offered():
+        usual = panel.default is not None and panel.default.name == name
+        given = panel.default.options if panel.default and usual else {}
+        options = _describe_options(panel.makers[name], given)
+        asked = {option["name"] for option in options}
+        found.append(
+            {
+                "name": name,
+                "title": Choice(name).title,
+                "options": options,
+                "kept": {key: value for key, value in given.items() if key not in asked},
+                "renderers": [
+                    r for r, kind in media_types.items() if panel.can_look(name, r, kind)
+                ],
+                "default": usual,
+            }
+        )
+    return found
+
+
+def _describe_options(kind: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The options of a dataclass that a form has fields for, with what is filled in."""
+    is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    fields = dataclasses.fields(kind) if is_class else ()
+    described = (_describe_option(field) for field in fields)
+    return [{**o, "default": given.get(o["name"], o["default"])} for o in described if o]
 
 
 def _describe_option(field: dataclasses.Field[Any]) -> dict[str, Any] | None:
@@ -187,8 +213,8 @@ def versioned(url: str, candidate: Vector) -> str:
     return f"{url}?v={fingerprint(candidate)}"
 
 
-def media_type_of(renderer: Renderer) -> str:
-    """What kind of exhibits a renderer makes, known before the first is rendered."""
+def media_type_of(renderer: Any) -> str:
+    """What kind of exhibits a renderer, or a kind of it, makes, before the first is rendered."""
     return str(getattr(renderer, "media_type", "image/jpeg"))
 
 

@@ -5,6 +5,7 @@ import { attempt } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
 
 let renderers = [];
+let judges = [];
 let earlier = [];
 
 /** Until there is a picture of its own, a renderer shows six tiles in colours drawn from its name. */
@@ -38,22 +39,24 @@ function portrait(renderer) {
 
 function rendererCard(renderer, index) {
   const choice = el("input", { type: "radio", name: "renderer", value: renderer.name, checked: index === 0 });
-  choice.addEventListener("change", showOptions);
+  choice.addEventListener("change", showForm);
   return el("label", { class: "renderer", data: { testid: "renderer" } }, choice, portrait(renderer),
     el("span", { class: "renderer-text" }, el("strong", { text: renderer.title }), el("span", { text: renderer.description })));
 }
 
 const choicesOf = (option) => option.choices?.length ? option.choices : [true, false];
 
-function valueOf(input) {
+const sentence = (words) => words[0].toUpperCase() + words.slice(1).replaceAll("_", " ");
+
+function valueOf(input, options) {
   if (input.dataset.type === "number") return Number(input.value);
   if (input.dataset.type !== "choice") return input.value;
-  return choicesOf(chosen().options.find(({ name }) => name === input.name))[Number(input.value)];
+  return choicesOf(options.find(({ name }) => name === input.name))[Number(input.value)];
 }
 
-function field(option) {
-  const id = `option-${option.name}`;
-  const common = { id, name: option.name, class: "field", data: { type: option.type } };
+function field(option, { of = "option", label = sentence(option.name), placeholder } = {}) {
+  const id = `${of}-${option.name}`;
+  const common = { id, name: option.name, class: "field", placeholder, data: { type: option.type } };
   let input;
   if (option.type === "choice") {
     // The index is the value, so that numbers and booleans keep their type.
@@ -63,27 +66,71 @@ function field(option) {
     input = el("input", { ...common, type: option.type === "number" ? "number" : "text", step: "any", autocomplete: "off" });
     input.value = option.default ?? "";
   }
-  const words = option.name.replaceAll("_", " ");
   const help = option.help && el("small", { id: `${id}-help`, text: option.help });
   if (help) input.setAttribute("aria-describedby", help.id);
-  return el("div", { class: "form-row" }, el("label", { for: id, text: words[0].toUpperCase() + words.slice(1) }), input, help);
+  return el("div", { class: "form-row" }, el("label", { for: id, text: label }), input, help);
 }
 
-const chosen = () => renderers.find(({ name }) => name === find("input[name=renderer]:checked")?.value);
+const checked = (name) => find(`input[name=${name}]:checked`)?.value;
+const chosen = () => renderers.find(({ name }) => name === checked("renderer"));
+const chosenJudge = () => judges.find(({ name }) => name === checked("judge"));
 
-function showOptions() {
+function showForm() {
   const options = chosen()?.options ?? [];
-  find("#options").replaceChildren(...options.filter(({ more }) => !more).map(field));
-  find("#more-options").replaceChildren(...options.filter(({ more }) => more).map(field));
+  find("#options").replaceChildren(...options.filter(({ more }) => !more).map((option) => field(option)));
+  find("#more-options").replaceChildren(...options.filter(({ more }) => more).map((option) => field(option)));
+  showJudges();
+}
+
+/** Whoever can look at what is made; where nobody can, nothing is asked. */
+function showJudges() {
+  const fitting = judges.filter((judge) => judge.renderers.includes(chosen()?.name));
+  const segment = (value, text, isChosen) => {
+    const choice = el("input", { type: "radio", name: "judge", value, checked: isChosen, on: { change: showJudgeOptions } });
+    return el("label", {}, choice, el("span", { text }));
+  };
+  find("#judges").replaceChildren(
+    segment("", "Nobody", !fitting.some((judge) => judge.default)),
+    ...fitting.map((judge) => segment(judge.name, sentence(judge.title), judge.default)));
+  find("#judge").hidden = fitting.length === 0;
+  showJudgeOptions();
+}
+
+function showJudgeOptions() {
+  const judge = chosenJudge();
+  const painted = find("#option-prompt");
+  find("#judge-help").hidden = !judge;
+  find("#judge-options").replaceChildren(...(judge?.options ?? []).map((option) => field(option, option.name === "prompt"
+    ? { of: "judge", label: "What it looks for", placeholder: painted ? "the prompt above" : "snowy night" }
+    : { of: "judge" })));
+  askForAPrompt();
+}
+
+/** A judge without words of its own takes those of the picture, so one of the two must have some. */
+function askForAPrompt() {
+  const wanted = find("#judge-prompt");
+  if (wanted) wanted.required = !find("#option-prompt")?.value.trim();
+}
+
+const values = (form, options, keeps) => Object.fromEntries(
+  [...find(form).querySelectorAll(".field")].filter(keeps).map((input) => [input.name, valueOf(input, options)]));
+
+/** Nothing is said if it stays as the studio has it: then its judge looks, also at later starts. */
+function judgeAnswer() {
+  const usual = judges.find((judge) => judge.default);
+  const judge = chosenJudge();
+  if (!judge) return usual ? { judge: null } : {};
+  const options = values("#judge-options", judge.options, (input) => input.value.trim() !== "");
+  const untouched = judge.options.every(({ name, default: filledIn }) => (options[name] ?? "") === (filledIn ?? ""));
+  return judge === usual && untouched ? {} : { judge: { name: judge.name, options: { ...judge.kept, ...options } } };
 }
 
 function answers() {
-  const options = {};
-  for (const input of document.querySelectorAll(".options .field")) {
-    // A text that was emptied is an answer; a number that was emptied is none.
-    if (input.value !== "" || input.dataset.type === "text") options[input.name] = valueOf(input);
-  }
-  const run = { renderer: chosen().name, m: Number(find("input[name=m]:checked").value), options };
+  const all = chosen().options;
+  // A text that was emptied is an answer; a number that was emptied is none.
+  const given = (input) => input.value !== "" || input.dataset.type === "text";
+  const options = { ...values("#options", all, given), ...values("#more-options", all, given) };
+  const run = { renderer: chosen().name, m: Number(checked("m")), options, ...judgeAnswer() };
   const title = find("#title").value.trim();
   const seed = find("#seed").value;
   const raters = Number(find("#raters").value) || 1;
@@ -107,12 +154,14 @@ async function show() {
   const done = await attempt(() => get("/api/renderers"), { retry: show });
   if (!done) return;
   renderers = done.value;
-  earlier = await get("/api/runs").catch(() => []);
+  // Without these two, a run can still be started.
+  [earlier, judges] = await Promise.all(["/api/runs", "/api/judges"].map((path) => get(path).catch(() => [])));
   find("#renderers").replaceChildren(...renderers.map(rendererCard));
   find("#start-run").disabled = renderers.length === 0;
-  showOptions();
+  showForm();
 }
 
+find("#options").addEventListener("input", askForAPrompt);
 find("#new-form").addEventListener("submit", (event) => {
   event.preventDefault();
   begin();
