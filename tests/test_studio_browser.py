@@ -17,6 +17,7 @@ from playwright.sync_api import Error, expect
 from tests.browser import DESKTOP, PHONE, QUIET, Person, launched, log, new_run, older_run
 from tests.studio_server import TOKEN, Server
 from zorank.renderers import Landscape
+from zorank.stores import open_store
 from zorank.studio.presentation import shown_order
 
 # A server that is killed takes its connections with it; browsers say so in their console.
@@ -1022,6 +1023,28 @@ def test_a_judge_is_chosen_for_a_new_run(serve, person):
         kept = client.get(f"/api/runs/{judged}/export").json()["meta"]["judge"]
         assert kept == {"name": "dream", "options": {}}  # it takes the prompt of the pictures
         assert "judge" not in client.get(f"/api/runs/{alone}/export").json()["meta"]
+
+
+def test_a_run_that_began_with_other_weights_says_so_calmly(serve, person):
+    small = ("--option", "size=64", "--option", "steps=2")
+    server = serve("--renderer", "dream", *small)
+    run_id = new_run(server, [[0]], renderer="dream", size=64)
+    somebody = person()
+    tab = somebody.open(server, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    expect(tab.see("run-note")).to_have_count(0)
+    before = tab.pictures()
+
+    store = open_store(server.store)
+    store.change_meta(run_id, {"weights": "those of yesterday"})
+    store.close()
+    for path in (f"/runs/{run_id}", f"/runs/{run_id}/result"):
+        tab.page.goto(f"{server.url}{path}")
+        expect(tab.see("run-note")).to_contain_text("its pictures may differ")
+        expect(tab.page.locator("#banner")).to_be_hidden()
+    tab.page.goto(f"{server.url}/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    assert tab.pictures() == before
 
 
 def test_a_judge_needs_words_where_the_pictures_have_none(studio, person):

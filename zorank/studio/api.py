@@ -14,6 +14,7 @@ from fastapi.responses import StreamingResponse
 
 from zorank.errors import InvalidInput
 from zorank.slates import Slate
+from zorank.studio import weights
 from zorank.studio.access import Access
 from zorank.studio.forms import (
     OWNER_NAME,
@@ -87,17 +88,18 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
     """One run; its owner also reads what the model knows by now."""
     record = studio.store.record(run_id)
     with studio.session(run_id) as session:
-        start, judge = session.start, session.judge
+        start, judge, renderer = session.start, session.judge, session.renderer
         facts = Facts.of(record, session.steps if access.role == "owner" else [])
     return RunShown(
         **describe_run(studio, record),
         role=access.role,
         optimizer={"name": record.optimizer, **record.options},
         raters_needed=studio.needed(run_id),
-        start=None if start is None else versioned(f"/api/runs/{run_id}/start", start),
+        start=None if start is None else versioned(f"/api/runs/{run_id}/start", start, renderer),
         words=words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
+        note=weights.words(record.meta, renderer) if access.role == "owner" else "",
     )
 
 
@@ -135,7 +137,7 @@ def waiting_round(
                 "media_type": media_type,
                 "current": slate.question == "best" and shown[position] == 0,
             }
-            for position, url in enumerate(exhibit_urls(run_id, index, slate, shown))
+            for position, url in enumerate(exhibit_urls(session, index, slate, shown))
         ]
         ahead = _ahead(studio, session, studio.likely(session))
         best = best_so_far(run_id, session, media_type)
@@ -303,7 +305,7 @@ def _ahead(studio: Studio, session: Session, slate: Slate | None) -> list[str]:
     studio.promise(session, slate)
     index = session.waiting.index + 1
     shown = shown_order(session.record, index, len(slate))
-    return exhibit_urls(session.run.name, index, slate, shown)
+    return exhibit_urls(session, index, slate, shown)
 
 
 def _rater_name(access: Access, given: str | None) -> str | None:

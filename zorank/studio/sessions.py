@@ -28,6 +28,7 @@ from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
 from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import shown_order, to_candidates
+from zorank.studio.weights import weights_of
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
 
 Renderers: TypeAlias = Mapping[str, Callable[..., Renderer]]
@@ -117,11 +118,13 @@ class Studio:
         space: Any = getattr(made, "space", "gaussian")
         optimizer = RankProcess(m=m, space=space, pick=True)
         x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
+        weights = weights_of(made)
         meta = {
             "renderer": renderer,
             "renderer_options": options,
             "title": title or str(getattr(made, "prompt", ""))[:80] or _title(made, renderer),
             "raters": raters,
+            **({"weights": weights} if weights else {}),
             **kept,  # a judge of its own, or that it has none
         }
         judge = self.panel.choice(meta, made)

@@ -12,6 +12,7 @@ import numpy as np
 from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
+from zorank.protocols import Renderer
 from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
@@ -19,6 +20,7 @@ from zorank.studio.judging import RECENT, Choice
 from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
+from zorank.studio.weights import weights_of
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 KNOWN = ("noise", "visible", "consistency", "chance", "gain")
@@ -88,7 +90,7 @@ def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:
         best, answered = session.run.best(), len(session.steps)
         slate, started = session.run.ask(), session.start is not None
         media_type = media_type_of(session.renderer)
-    url = versioned(f"/api/runs/{record.name}/best", best)
+        url = versioned(f"/api/runs/{record.name}/best", best, session.renderer)
     return {
         "id": record.name,
         "title": record.meta["title"],
@@ -125,7 +127,8 @@ def describe_card(studio: Studio, record: RunRecord) -> dict[str, Any]:
     except ZorankError as error:
         return {**card, "problem": str(error)}
     # The best follows from the log, so the last answer's key is as good a name for it as its own.
-    best = f"/api/runs/{record.name}/best?v={len(log)}-{log[-1].key}" if log else None
+    version = f"{len(log)}-{log[-1].key if log else ''}{_by(renderer)}"
+    best = f"/api/runs/{record.name}/best?v={version}"
     started = any(comparisons(line.answer, card["m"])[1] for line in log if line.answer)
     known = {"rounds": len(log), "media_type": media_type_of(renderer)}
     return {**card, **known, "best": best if started else None}
@@ -137,7 +140,7 @@ def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any
     if not moved:
         return None
     index = moved[-1].line.index
-    url = versioned(f"/api/runs/{run_id}/bests/{index}", moved[-1].best)
+    url = versioned(f"/api/runs/{run_id}/bests/{index}", moved[-1].best, session.renderer)
     picked = moved[-1].slate.question == "start"
     return {"url": url, "media_type": media_type, "since": index, "start": picked}
 
@@ -178,7 +181,7 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
         line = step.line
         started = started or step.moved
         distance = 0.0 if start is None else float(np.linalg.norm(step.best - start))
-        url = versioned(f"/api/runs/{run_id}/bests/{line.index}", step.best)
+        url = versioned(f"/api/runs/{run_id}/bests/{line.index}", step.best, session.renderer)
         rows.append(
             {
                 "round": line.index,
@@ -202,15 +205,24 @@ def for_rater(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **_known({}), "judge_agreement": None, "raters": []}
 
 
-def exhibit_urls(run_id: str, index: int, slate: Slate, shown: Group) -> list[str]:
+def exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> list[str]:
     """The addresses of a round's exhibits, in their order on screen."""
-    base = f"/api/runs/{run_id}/rounds/{index}/exhibits"
-    return [versioned(f"{base}/{p}", slate[candidate]) for p, candidate in enumerate(shown)]
+    base = f"/api/runs/{session.run.name}/rounds/{index}/exhibits"
+    return [
+        versioned(f"{base}/{position}", slate[candidate], session.renderer)
+        for position, candidate in enumerate(shown)
+    ]
 
 
-def versioned(url: str, candidate: Vector) -> str:
+def versioned(url: str, candidate: Vector, renderer: Renderer) -> str:
     """An address that changes with what it shows, so that browsers may keep it for good."""
-    return f"{url}?v={fingerprint(candidate)}"
+    return f"{url}?v={fingerprint(candidate)}{_by(renderer)}"
+
+
+def _by(renderer: Renderer) -> str:
+    """The part of an address that changes with the weights that draw."""
+    weights = weights_of(renderer)
+    return f"&weights={weights}" if weights else ""
 
 
 def media_type_of(renderer: Any) -> str:

@@ -6,6 +6,7 @@ import { announce, drawIcons, find } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
 import { kindOf } from "./media.js";
 import { historyPlots, ratersTable } from "./plots.js";
+import { showRunNote } from "./runview.js";
 import { comparison } from "./slider.js";
 
 const { run: runId, role } = document.body.dataset;
@@ -125,6 +126,7 @@ async function start() {
   run = done.value;
   find("#heading").textContent = run.title || "Untitled";
   document.title = `${run.title || "Untitled"} · zorank studio`;
+  showRunNote(run);
   showStage();
   if (!stage) return;
   linkDownloads();

@@ -14,7 +14,7 @@ import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
 import { preload } from "./preload.js";
 import { askRaterName, OWNER } from "./rater.js";
-import { askForOne, showChrome, showHelp, showProgress, showWaiting } from "./runview.js";
+import { askForOne, showChrome, showHelp, showProgress, showRunNote, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
 import * as stash from "./stash.js";
 import { createTray } from "./tray.js";
@@ -230,6 +230,7 @@ async function start() {
   const done = await attempt(() => get(path("")), { retry: start });
   if (!done) return;
   run = done.value;
+  showRunNote(run);
   sidebar = createSidebar({ run, role, enlarged });
   if (isOwner) owner = createOwnerTools({ run, round: () => round, reload: load });
   bindButtons();

@@ -44,6 +44,12 @@ export function showWaiting(round, { isOwner }) {
   if (isOwner) find("#close-round").hidden = names.length === 0 || round.waiting_for === 0;
 }
 
+/** What the owner should know of the run as a whole, such as that its pictures may differ. */
+export function showRunNote({ note }) {
+  find("#run-note").textContent = note;
+  find("#run-note").hidden = !note;
+}
+
 export function askForOne() {
   const sentence = "pick at least one, or say that they look the same";
   find("#hint").textContent = sentence;
