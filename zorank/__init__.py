@@ -5,9 +5,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from zorank import estimators, optimizers, problems, protocols, stores
+from zorank import estimators, executors, optimizers, problems, protocols, stores
 from zorank._version import __version__
 from zorank.errors import (
+    EvaluationError,
     InvalidInput,
     MissingExtra,
     ReplayError,
@@ -36,6 +37,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Ballot",
+    "EvaluationError",
     "Exhibit",
     "InvalidInput",
     "MissingExtra",
@@ -52,6 +54,7 @@ __all__ = [
     "ZorankError",
     "__version__",
     "estimators",
+    "executors",
     "minimize",
     "optimizers",
     "oracles",

@@ -27,6 +27,10 @@ class RenderError(ZorankError, RuntimeError):
     """An exhibit that could not be made: too little memory, a model that fails."""
 
 
+class EvaluationError(ZorankError, RuntimeError):
+    """Candidates that could not be evaluated: workers were lost, or a cluster does not answer."""
+
+
 class MissingExtra(ZorankError, ImportError):
     """A library that an optional part of zorank needs and that is not installed.
 

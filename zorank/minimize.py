@@ -82,6 +82,7 @@ def minimize(
     vectorized: bool = False,
     store: Store | str | None = None,
     name: str | None = None,
+    deadline: float | None = None,
 ) -> Result:
     """Minimise f from the ranks of its values alone.
 
@@ -95,7 +96,8 @@ def minimize(
         m: candidates on a slate; None leaves it to the method.
         k: how many of them are ranked; None ranks all.
         options: the optimizer's own settings, by their names.
-        executor: a `concurrent.futures.Executor` that evaluates a slate's candidates.
+        executor: a `concurrent.futures.Executor` that evaluates a slate's candidates;
+            `zorank.executors` has one of processes and one of a Dask cluster's workers.
         callback: called with the result so far after every round; stops the run by returning True
             or raising StopIteration.
         progress: show a progress bar.
@@ -104,6 +106,7 @@ def minimize(
         vectorized: f takes all candidates (m, d) at once and returns m numbers.
         store: keep the run here; with a name that exists, go on with that run.
         name: the run's name in the store.
+        deadline: seconds an executor has for a slate; candidates that are late are left unranked.
     """
     _check_points(points)
     if not isinstance(options, Mapping | None):
@@ -125,9 +128,11 @@ def minimize(
 
     with _progress_bar(progress, points) as show:
         while run.points + len(slate := run.ask()) <= points:
-            values = evaluate(f, slate, vectorized=vectorized, executor=executor)
+            values = evaluate(
+                f, slate, vectorized=vectorized, executor=executor, deadline=deadline
+            )
             answer = slate.answer_from(-values if maximize else values)
-            run.tell(answer, note={"value": float(better(values))})
+            run.tell(answer, note={"value": float(better(values[~np.isnan(values)]))})
             history += _with_best(run.history[-1:], better, history)
             show(run.points, history[-1]["best"])
             if callback is not None and _stops(callback, result("running", False)):

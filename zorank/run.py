@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from zorank import optimizers, rng
 from zorank._version import __version__
 from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
@@ -25,11 +27,14 @@ from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Store
 from zorank.slates import Slate
 from zorank.stores import MemoryStore, open_store
-from zorank.types import Answer, Order, Round, RunRecord, Vector, as_vector
+from zorank.types import Answer, Order, Round, RunRecord, Vector, as_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+
+TOLD = 8
+"""How many numbers of a start an error repeats."""
 
 REMEMBERED = 8
 """How many of its last states a traced run keeps, so that taking back a few rounds is free."""
@@ -59,7 +64,8 @@ class Run:
 
     Args:
         optimizer: an optimizer, or a name in `zorank.optimizers.REGISTRY`.
-        x0: the start; its length is the dimension.
+        x0: the start; its length is the dimension. Optimizers that follow estimated directions
+            work in float32 if it is. Beyond four million numbers it is not copied but frozen.
         seed: with the answers, all that the run's numbers depend on.
         store: where the log is kept, a store or its URL; None keeps it in memory.
         name: the run's name in the store. A name that exists continues that run, and refuses
@@ -88,7 +94,12 @@ class Run:
             else store
         )
         wanted = replace(
-            _new_record(self._optimizer, as_vector(x0, "x0"), rng.check_seed(seed), name),
+            _new_record(
+                self._optimizer,
+                as_start(x0, getattr(self._optimizer, "takes_float32", False)),
+                rng.check_seed(seed),
+                name,
+            ),
             meta=_plain_json(meta, "meta"),
         )
         self._optimizer.init(wanted.x0)  # a start that cannot work must not leave a run behind
@@ -472,10 +483,20 @@ def _check_revision(stored: RunRecord, revision: int) -> None:
 def _settings(stored: RunRecord, wanted: RunRecord) -> Iterator[tuple[str, Any, Any]]:
     yield "optimizer", stored.optimizer, wanted.optimizer
     yield "seed", stored.seed, wanted.seed
-    yield "x0", stored.x0.tolist(), wanted.x0.tolist()
+    if not np.array_equal(stored.x0, wanted.x0):  # as lists, but not of all of a billion numbers
+        yield "x0", *(x0[:TOLD].tolist() for x0 in (stored.x0, wanted.x0))
     if stored.optimizer == wanted.optimizer:
-        for key in sorted({*stored.options, *wanted.options}):
-            yield key, stored.options.get(key), wanted.options.get(key)
+        before = _completed(stored, wanted)
+        for key in sorted({*before, *wanted.options}):
+            yield key, before.get(key), wanted.options.get(key)
+
+
+def _completed(stored: RunRecord, wanted: RunRecord) -> Mapping[str, Any]:
+    """The stored options, with the defaults of settings that are younger than the run."""
+    if stored.optimizer not in optimizers.REGISTRY or not {*wanted.options} - {*stored.options}:
+        return stored.options
+    complete = optimizers.configuration(optimizers.make(stored.optimizer, stored.options))
+    return _plain_json(complete, "an optimizer's configuration")
 
 
 def _brief(value: Any) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from zorank.directions import Seeded
 from zorank.errors import InvalidInput
 from zorank.types import Answer, Ranking, Values, Vector
 
@@ -49,7 +50,7 @@ class Shell:
 
     def place(self, x: Vector) -> Vector:
         """Scale x to norm √d."""
-        largest = float(np.abs(x).max())
+        largest = max(float(x.max()), -float(x.min()))
         if largest == 0.0 or not np.isfinite(largest):
             raise InvalidInput(
                 f"{'an infinite' if largest else 'the zero'} vector cannot be put on the Gaussian "
@@ -139,11 +140,13 @@ class Cloud:
 
     centre: Vector
     radius: float
-    directions: NDArray[np.float64]  # ξ, (m, d)
+    directions: NDArray[np.float64] | Seeded  # ξ, (m, d)
     space: Space = Free()
 
     def __post_init__(self) -> None:
-        _freeze(self.centre, self.directions)
+        _freeze(self.centre)
+        if not isinstance(self.directions, Seeded):
+            _freeze(self.directions)
 
     @property
     def dim(self) -> int:
@@ -155,6 +158,8 @@ class Cloud:
 
     def row(self, i: int) -> Vector:
         """X + μξ_i, put where candidates may lie."""
+        if isinstance(self.directions, Seeded):
+            return self.space.place(self.directions.around(self.centre, self.radius, i))
         x = np.multiply(self.directions[i], self.radius)
         x += self.centre
         return self.space.place(x)
@@ -166,10 +171,15 @@ class Cloud:
         Σ w_i (x_i − x)/μ (the first form of equation 5).
         """
         if not isinstance(self.space, Box):
-            return np.asarray(weights @ self.directions)
-        total = np.zeros(self.dim)
-        for i, w in enumerate(weights):
-            total += w * (self.row(i) - self.centre)
+            if isinstance(self.directions, Seeded):
+                return self.directions.combine(weights)
+            return np.asarray(weights.astype(self.directions.dtype) @ self.directions)
+        total = np.zeros_like(self.centre)
+        for i, w in enumerate(weights.tolist()):
+            moved = self.row(i)
+            moved -= self.centre
+            moved *= w
+            total += moved
         total /= self.radius
         return total
 
@@ -236,12 +246,22 @@ class Slate:
         return min([len(self), *(d for d in (self.k, k) if d is not None)])
 
     def answer_from(self, values: Vector, k: int | None = None) -> Answer:
-        """What a judge who sees these values says to this slate's question."""
+        """What a judge who sees these values says to this slate's question.
+
+        A candidate whose value is missing (NaN) is not spoken of.
+        """
         if self.question == "values":
             return Values(tuple(values.tolist()))
         if self.question == "compare":
-            return Ranking.from_values(np.sign(values - values[0]))
-        return Ranking.from_values(values, top=self.depth(k) if self.question == "rank" else 1)
+            values = np.sign(values - values[0])
+        seen = np.flatnonzero(~np.isnan(values))
+        depth = {"rank": self.depth(k), "compare": len(self)}.get(self.question, 1)
+        ranking = Ranking.from_values(values[seen], top=min(depth, seen.size))
+        if seen.size == len(self):
+            return ranking
+        places = seen.tolist()
+        named = tuple(tuple(places[p] for p in group) for group in ranking.best)
+        return Ranking(named, among=tuple(places))
 
     def __len__(self) -> int:
         return len(self.design)
@@ -258,8 +278,10 @@ class Slate:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a slate's candidates are made on demand; an array of them is a copy")
-        rows = np.empty((len(self), self.dim))
-        for i in range(len(self)):
+        first = self.design.row(0)
+        rows = np.empty((len(self), self.dim), first.dtype)
+        rows[0] = first
+        for i in range(1, len(self)):
             rows[i] = self.design.row(i)
         return rows if dtype is None else rows.astype(dtype, copy=False)
 

@@ -26,6 +26,32 @@ Order: TypeAlias = Sequence[int | Sequence[int]]
 """A ranking as a plain list, best first; an inner list is a tie."""
 
 
+TAKEN_OVER = 1 << 22
+"""A start of more numbers is not copied but frozen: a second copy may not fit."""
+
+
+def as_start(x0: ArrayLike, keep_float32: bool) -> Vector:
+    """A start as `as_vector` makes it, frozen; float32 may stay, a large array is taken over."""
+    kind: Any = np.float64
+    if keep_float32 and getattr(x0, "dtype", None) == np.float32:
+        kind = np.float32
+    if not (isinstance(x0, np.ndarray) and x0.size > TAKEN_OVER and _is_whole(x0, kind)):
+        x0 = as_vector(x0, "x0").astype(kind, copy=False)
+    x0.setflags(write=False)
+    return x0
+
+
+def _is_whole(x: NDArray[Any], kind: Any) -> bool:
+    """Whether it is a finite vector of this kind that no other array can change."""
+    parts = range(0, x.size, TAKEN_OVER)
+    return (
+        x.ndim == 1
+        and x.base is None
+        and x.dtype == kind
+        and all(bool(np.isfinite(x[i : i + TAKEN_OVER]).all()) for i in parts)
+    )
+
+
 def as_vector(x: ArrayLike, name: str) -> Vector:
     """A one-dimensional, finite float64 copy of x, or an error that names what is wrong."""
     try:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +13,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
-from zorank import optimizers, rng
+from zorank import executors, optimizers, rng
 from zorank.cli.common import load_function, log, open_store, out, read_values, write_text
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
@@ -59,6 +62,16 @@ def minimize(
         str | None, typer.Option(help="Keep the run under this name, or go on with it.")
     ] = None,
     store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Evaluate candidates in so many processes.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Evaluate them on this Dask scheduler's workers: ADDRESS.")
+    ] = None,
+    deadline: Annotated[
+        float | None,
+        typer.Option(help="Seconds for a slate, with workers; who is late stays unranked."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
     human: Annotated[
         bool,
@@ -93,22 +106,25 @@ def minimize(
         latest[:] = [result]
 
     try:
-        result = minimize_function(
-            f,
-            start,
-            points=points,
-            method=method,
-            seed=seed,
-            m=m,
-            k=k,
-            options=read_values(option or []),
-            bounds=None if box is None else [box] * start.size,
-            maximize=maximize,
-            callback=remember,
-            progress=not quiet and log.is_terminal,
-            store=open_store(store) if store or name else None,
-            name=name,
-        )
+        with _executor(workers, cluster, deadline) as executor:
+            result = minimize_function(
+                f,
+                start,
+                points=points,
+                method=method,
+                seed=seed,
+                m=m,
+                k=k,
+                options=read_values(option or []),
+                bounds=None if box is None else [box] * start.size,
+                maximize=maximize,
+                callback=remember,
+                progress=not quiet and log.is_terminal,
+                store=open_store(store) if store or name else None,
+                name=name,
+                executor=executor,
+                deadline=deadline,
+            )
     except KeyboardInterrupt:
         if not latest:
             raise
@@ -117,6 +133,26 @@ def minimize(
     _report(result, save, plot, function)
     if store or name:
         out.print(Text(f"kept as {result.run.name}; the same command goes on with it"))
+
+
+@contextmanager
+def _executor(
+    workers: int | None, cluster: str | None, deadline: float | None
+) -> Iterator[Executor | None]:
+    """Who evaluates; None is this process."""
+    if workers is not None and cluster is not None:
+        raise InvalidInput("give --workers for this machine or --cluster for others, not both")
+    if deadline is not None and workers is None and cluster is None:
+        raise InvalidInput("--deadline is for --workers or --cluster: nobody else can be late")
+    if workers is None and cluster is None:
+        yield None
+        return
+    with executors.Cluster(cluster) if cluster else executors.Processes(workers) as executor:
+        try:
+            yield executor
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _rank_by_hand(

@@ -157,7 +157,8 @@ class SeparableCMA:
             inner = load_sepcma()(mean=start.copy(), sigma=self.sigma, population_size=self.m)
             return Strategy(start, inner)
         ranks = rank_weights(answer, len(slate)).tolist()
-        state.inner.tell(list(zip(slate.design.directions, ranks, strict=True)))
+        population = np.asarray(slate.design.directions)  # a handful: never drawn again
+        state.inner.tell(list(zip(population, ranks, strict=True)))
         return Strategy(SHELL.place(state.inner.mean.copy()), state.inner)
 
     def best(self, state: Strategy) -> Vector:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from zorank.directions import draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import cloud_of, rank_weights
 from zorank.optimizers.descent import Descent
@@ -55,9 +56,9 @@ class RankARS(Descent):
                 )
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
-        """Show x + μξ_1 … x + μξ_n, then x − μξ_1 … x − μξ_n, with ξ ~ N(0, I)."""
-        drawn = rng.standard_normal((self.m // 2, x.size))
-        return Slate(Cloud(x, radius, np.concatenate([drawn, -drawn]), space), k=self.k)
+        """Show x + μξ_1 … x + μξ_n, then x − μξ_1 … x − μξ_n, with random ξ."""
+        xi = draw_directions(self.law, x.size, x.dtype, rng, self.m // 2, mirrored=True)
+        return Slate(Cloud(x, radius, xi, space), k=self.k)
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
         """The sum of the best directions, each by how far apart its two ends were placed."""

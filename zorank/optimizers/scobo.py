@@ -42,8 +42,8 @@ class SCOBO(Descent):
             check_count(self, "sparsity", 1)
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
-        """Show x, and x + μξ_i with ξ ~ N(0, I)."""
-        return Slate(surroundings(x, radius, self.m, space, rng), question="compare")
+        """Show x, and x + μξ_i with random ξ."""
+        return Slate(surroundings(x, radius, self.m, space, rng, law=self.law), question="compare")
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
         """The unit vector most in line with what the comparisons say."""

@@ -32,6 +32,17 @@ def make_space(space: SpaceName, bounds: Bounds | None, dim: int) -> Space:
     return Box(np.broadcast_to(lower, dim), np.broadcast_to(upper, dim))
 
 
+def starting_point(space: Space, x0: Vector) -> Vector:
+    """x0, put where candidates may lie; the same array if that is everywhere: it is frozen."""
+    return x0 if isinstance(space, Free) else space.place(x0.copy())
+
+
+def check_law(law: object) -> None:
+    """Raise unless directions can be drawn from it."""
+    if law not in ("normal", "rademacher"):
+        raise InvalidInput(f"law must be 'normal' or 'rademacher', found {law!r:.60}")
+
+
 def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
     """The bounds as plain floats; an error if they or the space's name make no sense."""
     if space not in ("euclidean", "gaussian"):

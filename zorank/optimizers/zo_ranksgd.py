@@ -38,8 +38,8 @@ class ZORankSGD(Descent):
         check_slate_size(self)
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
-        """Show x + μξ_1 … x + μξ_m with ξ ~ N(0, I)."""
-        return Slate(surroundings(x, radius, self.m, space, rng, itself=False), k=self.k)
+        """Show x + μξ_1 … x + μξ_m with random ξ."""
+        return Slate(surroundings(x, radius, self.m, space, rng, False, self.law), k=self.k)
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
         """Equation 5."""

@@ -24,6 +24,7 @@ from zorank.optimizers.settings import (
     check_slate_size,
     check_space,
     make_space,
+    starting_point,
     widened_radius,
 )
 from zorank.slates import Ray, Slate
@@ -65,6 +66,7 @@ class ZORankSGDMemory:
     """
 
     name: ClassVar[str] = "zo-ranksgd-memory"
+    takes_float32: ClassVar[bool] = True
     revision: ClassVar[int] = 1
 
     m: int = 6
@@ -86,7 +88,7 @@ class ZORankSGDMemory:
 
     def init(self, x0: Vector) -> MemoryState:
         """Lines 1 to 3."""
-        return MemoryState(make_space(self.space, self.bounds, x0.size).place(x0.copy()))
+        return MemoryState(starting_point(make_space(self.space, self.bounds, x0.size), x0))
 
     def ask(self, state: MemoryState, rng: np.random.Generator) -> Slate:
         """Line 6, or line 11 when a direction waits for its search."""

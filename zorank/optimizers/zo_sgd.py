@@ -49,7 +49,8 @@ class ZOSGD(Descent):
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
         """Show x, if it is the baseline, and x + μξ_i with ξ ~ N(0, I)."""
-        around = surroundings(x, radius, self.m, space, rng, itself=self.baseline == "point")
+        itself = self.baseline == "point"
+        around = surroundings(x, radius, self.m, space, rng, itself, self.law)
         return Slate(around, question="values")
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:

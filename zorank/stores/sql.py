@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQL
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.stores import schema
 from zorank.stores.memory import changed, doubled, new_key, outvoted, overtaken, stale
-from zorank.types import Ballot, Round, RunRecord, answer_from_json, ranking_from_json
+from zorank.types import Ballot, Round, RunRecord, Vector, answer_from_json, ranking_from_json
+
+NPY = b"\x93NUMPY"
 
 LOCK_SECONDS = 10.0
 """How long a locked database is waited for."""
@@ -45,7 +48,7 @@ class SQLStore:
                     optimizer=record.optimizer,
                     options=dict(record.options),
                     revision=record.revision,
-                    x0=record.x0.astype("<f8").tobytes(),
+                    x0=_bytes(record.x0),
                     seed=str(record.seed),
                     version=record.version,
                     created_at=record.created_at,
@@ -259,12 +262,28 @@ def _record(row: Any) -> RunRecord:
         optimizer=row.optimizer,
         options=row.options,
         revision=row.revision,
-        x0=np.frombuffer(row.x0, dtype="<f8").astype(np.float64),
+        x0=_vector(row.x0),
         seed=int(row.seed),
         version=row.version,
         created_at=row.created_at,
         meta=row.meta,
     )
+
+
+def _bytes(x0: Vector) -> bytes:
+    """Plain float64 numbers, or a .npy file of float32 ones: its magic bytes tell them apart."""
+    if x0.dtype == np.float64:
+        return x0.astype("<f8").tobytes()
+    file = BytesIO()
+    np.save(file, x0.astype("<f4"), allow_pickle=False)
+    return file.getvalue()
+
+
+def _vector(kept: bytes) -> Vector:
+    if kept.startswith(NPY):
+        loaded: Vector = np.load(BytesIO(kept), allow_pickle=False)
+        return loaded.astype(np.float32, copy=False)
+    return np.frombuffer(kept, dtype="<f8").astype(np.float64)
 
 
 def sqlite_url(path: str) -> sa.URL:

@@ -1,4 +1,4 @@
-"""Where candidates are evaluated: in this process, or by any concurrent.futures executor."""
+"""From a slate to the values of its candidates."""
 
 from __future__ import annotations
 
@@ -19,17 +19,33 @@ Objective: TypeAlias = Callable[[Vector], Any]
 
 
 def evaluate(
-    f: Objective, slate: Slate, *, vectorized: bool = False, executor: Executor | None = None
+    f: Objective,
+    slate: Slate,
+    *,
+    vectorized: bool = False,
+    executor: Executor | None = None,
+    deadline: float | None = None,
 ) -> Vector:
-    """The value of every candidate, (m,), in the slate's order whoever finishes first."""
+    """The value of every candidate, (m,), in the slate's order whoever finishes first.
+
+    With a deadline (seconds), candidates an executor has not finished by then may be left out:
+    their values are NaN. Two are always waited for, and all that the slate's question hangs on.
+    """
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))
-    # A list comprehension lets a StopIteration of f through, which list(map(…)) would swallow.
-    values = [f(x) for x in slate] if executor is None else list(executor.map(f, slate))
-    return _check_values(values, len(slate))
+    if executor is None:
+        # list(map(…)) would swallow a StopIteration of f; "for x in slate" would keep a candidate
+        # until the next one is made.
+        return _check_values([f(slate[i]) for i in range(len(slate))], len(slate))
+    from zorank.executors.distribution import distribute  # few need it: imports stay fast
+
+    found = distribute(f, slate, executor, deadline)
+    values = np.full(len(slate), np.nan)
+    values[list(found)] = _check_values(list(found.values()), len(found), list(found))
+    return values
 
 
-def _check_values(values: Any, m: int) -> Vector:
+def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Vector:
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
     numbers = [_number(v) for v in values] if several else [_number(values)]
     if len(numbers) != m:
@@ -41,8 +57,9 @@ def _check_values(values: Any, m: int) -> Vector:
     if not finite.all():
         i = int(np.argmin(finite))
         raise InvalidInput(
-            f"the objective must return finite numbers, found {result[i]} for candidate {i}; "
-            "for a point that is not allowed, return a large finite number"
+            f"the objective must return finite numbers, found {result[i]} for candidate "
+            f"{i if positions is None else positions[i]}; for a point that is not allowed, return "
+            "a large finite number"
         )
     return result
 

@@ -1,0 +1,217 @@
+"""Where candidates are evaluated changes nothing but the time it takes."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import objectives
+from zorank import EvaluationError, InvalidInput, Ranking, minimize
+from zorank.executors import Cluster, Processes, evaluate
+from zorank.executors.sharing import SHARED_MEMORY
+from zorank.optimizers import ZORankSGD
+from zorank.rng import for_round
+
+SETTINGS = {
+    "method": "zo-ranksgd",
+    "m": 10,
+    "options": {"line_search": 3, "step": 0.1, "mu": 0.05},
+    "points": 26,
+}
+SIZES = (10, 20_000, 450_000)  # sent whole, sent as a file, and as a key
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Processes(2) as executor:
+        yield executor
+
+
+class Immediate(Executor):
+    """An executor that zorank knows nothing of."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_processes_change_nothing(pool):
+    for d in SIZES:
+        alone = minimize(objectives.squares, np.ones(d), **SETTINGS)
+        helped = minimize(objectives.squares, np.ones(d), executor=pool, **SETTINGS)
+        assert np.array_equal(alone.x, helped.x)
+        assert alone.points == helped.points > 20
+    assert not list(SHARED_MEMORY.glob("zorank-*"))
+
+
+@pytest.mark.parametrize("kind", ["threads", "standard processes", "unknown"])
+def test_any_executor_will_do(kind):
+    make = {
+        "threads": lambda: ThreadPoolExecutor(3),
+        "standard processes": lambda: ProcessPoolExecutor(2, get_context("spawn")),
+        "unknown": Immediate,
+    }[kind]
+    with make() as executor:
+        for d in SIZES:
+            alone = minimize(objectives.squares, np.ones(d), **SETTINGS)
+            helped = minimize(objectives.squares, np.ones(d), executor=executor, **SETTINGS)
+            assert np.array_equal(alone.x, helped.x)
+
+
+def test_a_lost_worker_costs_only_its_candidates(tmp_path):
+    once = objectives.DiesOnce(tmp_path / "died")
+    with Processes(2) as executor:
+        helped = minimize(once, np.ones(10), executor=executor, **SETTINGS)
+    assert (tmp_path / "died").exists()
+    assert np.array_equal(helped.x, minimize(objectives.squares, np.ones(10), **SETTINGS).x)
+
+
+def test_an_objective_that_always_kills_is_given_up_and_the_run_goes_on(tmp_path):
+    where = {"store": f"sqlite:///{tmp_path}/runs.db", "name": "deadly", **SETTINGS}
+    with Processes(2) as executor:
+        with pytest.raises(EvaluationError, match=r"a worker process died.*can go on"):
+            minimize(objectives.dies, np.ones(4), executor=executor, **where)
+        again = minimize(lambda x: objectives.squares(x), np.ones(4), **where)
+    assert np.array_equal(again.x, minimize(objectives.squares, np.ones(4), **SETTINGS).x)
+
+
+def test_a_standard_pool_that_lost_a_worker_is_named():
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        for _ in range(2):  # also when it was broken before
+            with pytest.raises(EvaluationError, match="a worker process died"):
+                minimize(objectives.dies, np.ones(4), executor=executor, **SETTINGS)
+
+
+def test_what_the_objective_raises_comes_back_with_its_candidate(pool):
+    with pytest.raises(KeyError, match="no such thing") as caught:
+        minimize(objectives.raises, np.ones(4), executor=pool, **SETTINGS)
+    assert any("candidate" in note for note in caught.value.__notes__)
+
+
+def test_an_objective_that_cannot_be_sent_is_named(pool):
+    with pytest.raises(InvalidInput, match="cannot be sent to other processes"):
+        minimize(lambda x: 0.0, np.ones(4), executor=pool, **SETTINGS)
+    with pytest.raises(InvalidInput, match="workers must be a whole number from 1"):
+        Processes(0)
+
+
+def test_who_is_late_stays_unranked():
+    slate = ZORankSGD(m=8).ask(ZORankSGD(m=8).init(np.zeros(3)), for_round(1, 0))
+    quick = [i for i, x in enumerate(slate) if x[0] <= 0]
+    assert 2 <= len(quick) < 8
+    executor = ThreadPoolExecutor(8)
+    begin = time.monotonic()
+    values = evaluate(objectives.slow_on_one_side, slate, executor=executor, deadline=0.5)
+    assert time.monotonic() - begin < 4.0
+    executor.shutdown(wait=False, cancel_futures=True)
+    assert np.flatnonzero(~np.isnan(values)).tolist() == quick
+    answer = slate.answer_from(values)
+    assert isinstance(answer, Ranking)
+    assert answer.among == tuple(quick)
+
+
+def test_a_deadline_waits_for_what_an_answer_needs():
+    def all_slow(x):
+        time.sleep(0.3)
+        return objectives.squares(x)
+
+    slate = ZORankSGD(m=4).ask(ZORankSGD(m=4).init(np.zeros(3)), for_round(1, 0))
+    with ThreadPoolExecutor(1) as executor:
+        values = evaluate(all_slow, slate, executor=executor, deadline=0.01)
+    assert 2 <= np.sum(~np.isnan(values)) < 4
+
+
+@pytest.mark.parametrize("method", ["auto", "zo-ranksgd", "scobo", "zo-sgd", "rank-process"])
+def test_every_method_lives_with_late_candidates(method):
+    def sometimes(x):
+        if x[0] > 0.3:
+            time.sleep(0.05)
+        return objectives.squares(x)
+
+    with ThreadPoolExecutor(4) as executor:
+        result = minimize(sometimes, np.ones(3), 60, method, executor=executor, deadline=0.02)
+    assert result.points > 40
+    assert np.isfinite(result.fun)
+
+
+def test_the_command_line_has_workers(tmp_path):
+    (tmp_path / "mine.py").write_text("def f(x):\n    return float(x @ x)\n")
+    command = [sys.executable, "-m", "zorank", "minimize", "mine:f", "--dim", "4", "--quiet"]
+    told = []
+    for more in ([], ["--workers", "2"]):
+        done = subprocess.run(
+            [*command, "--points", "60", *more], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        told.append(done.stdout)
+    assert told[0] == told[1]
+
+
+def test_the_command_line_refuses_what_makes_no_sense(tmp_path):
+    (tmp_path / "mine.py").write_text("def f(x):\n    return float(x @ x)\n")
+    command = [sys.executable, "-m", "zorank", "minimize", "mine:f", "--dim", "4", "--quiet"]
+    for more, message in (
+        (["--workers", "2", "--cluster", "tcp://127.0.0.1:9"], "not both"),
+        (["--deadline", "1"], "nobody else can be late"),
+    ):
+        done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode != 0
+        assert message in " ".join(done.stderr.split())
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """A cluster of four processes on this machine."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=4,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        host="127.0.0.1",
+        silence_logs=50,
+    ) as local:
+        yield local
+
+
+def test_a_cluster_changes_nothing(dask):
+    with Cluster(dask.scheduler_address) as cluster:
+        for d in SIZES:
+            alone = minimize(objectives.squares, np.ones(d), **SETTINGS)
+            helped = minimize(objectives.squares, np.ones(d), executor=cluster, **SETTINGS)
+            assert np.array_equal(alone.x, helped.x)
+        whole = minimize(lambda x: float(x @ x), np.ones(10), executor=cluster, **SETTINGS)
+        assert np.array_equal(whole.x, minimize(objectives.squares, np.ones(10), **SETTINGS).x)
+
+
+def test_a_cluster_that_loses_a_worker_goes_on(dask):
+    with Cluster(dask.scheduler_address) as cluster:
+        victim = next(iter(cluster.client.run(os.getpid).values()))
+
+        def slow(x):
+            time.sleep(0.05)
+            return float(x @ x)
+
+        threading.Timer(0.2, os.kill, (victim, 9)).start()
+        helped = minimize(slow, np.ones(500_000), executor=cluster, **SETTINGS)
+    assert np.array_equal(helped.x, minimize(objectives.squares, np.ones(500_000), **SETTINGS).x)
+    assert not Path(f"/proc/{victim}").exists()
+
+
+def test_what_a_cluster_cannot_do_is_said(dask):
+    with (
+        Cluster(dask.scheduler_address) as cluster,
+        pytest.raises(KeyError, match="no such thing"),
+    ):
+        minimize(objectives.raises, np.ones(4), executor=cluster, **SETTINGS)
+    with pytest.raises(EvaluationError, match="no Dask scheduler answers at"):
+        Cluster("tcp://127.0.0.1:9", connect_seconds=1)
+    with pytest.raises(InvalidInput, match=r"a scheduler's address or a distributed\.Client"):
+        Cluster(42)

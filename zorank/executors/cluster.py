@@ -1,0 +1,92 @@
+"""A Dask cluster as an executor."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from zorank.errors import EvaluationError, InvalidInput, MissingExtra
+from zorank.slates import Design
+
+CONNECT_SECONDS = 10.0
+
+
+class Cluster(Executor):
+    """The workers of a Dask scheduler. What a lost worker had in hand, Dask gives to another.
+
+    Args:
+        address: the scheduler's, such as tcp://10.0.0.7:8786, or a `distributed.Client`.
+        connect_seconds: how long the scheduler is waited for.
+    """
+
+    def __init__(self, address: Any, connect_seconds: float = CONNECT_SECONDS) -> None:
+        try:
+            import distributed
+        except ImportError as error:
+            raise MissingExtra("a cluster", "distributed", "cluster") from error
+        self._mine = isinstance(address, str)
+        self.client: Any = _connect(address, connect_seconds) if self._mine else address
+        kind: Any = distributed.Client
+        if not isinstance(self.client, kind):
+            raise InvalidInput(
+                "a cluster is a scheduler's address or a distributed.Client, "
+                f"found {address!r:.60}"
+            )
+        if not self.client.nthreads():
+            where = self.client.scheduler.address
+            self.shutdown()
+            raise EvaluationError(
+                f"the Dask scheduler at {where} has no workers; "
+                f"start some with: dask worker {where}"
+            )
+        self._futures: Any = self.client.get_executor(pure=False)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Have a worker call it."""
+        _let_travel(args[0] if args and callable(args[0]) else fn)
+        future: Future[Any] = self._futures.submit(fn, *args, **kwargs)
+        return future
+
+    @contextmanager
+    def share(self, design: Design) -> Iterator[Any]:
+        """The design in one worker's memory; others fetch it from there when they need it."""
+        yield self.client.scatter(design, hash=False)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster; it goes on for others."""
+        if self._mine:
+            self.client.close()
+
+
+def _connect(address: str, seconds: float) -> Any:
+    import distributed
+
+    client: Any = distributed.Client
+    try:
+        return client(address, timeout=seconds)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EvaluationError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with `dask scheduler` "
+            "and workers with `dask worker ADDRESS`, or check the address"
+        ) from error
+
+
+def _let_travel(f: Any) -> None:
+    """Send a function of the user's own module whole: workers may not have that module."""
+    module = sys.modules.get(getattr(f, "__module__", None) or "")
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or module.__name__ == "__main__":
+        return
+    installed = (sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib"))
+    ours = module.__name__.partition(".")[0] == "zorank"
+    if ours or any(Path(file).is_relative_to(place) for place in installed):
+        return
+    import cloudpickle
+
+    if module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+        cloudpickle.register_pickle_by_value(module)

@@ -1,0 +1,90 @@
+"""How a slate's design reaches other processes of this machine: once, through a file in memory."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from zorank.errors import InvalidInput
+from zorank.slates import Design
+
+SHARED_MEMORY = Path("/dev/shm")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Where a design lies.
+
+    Attributes:
+        path: the file with the arrays, one after the other.
+        recipe: the design, pickled, without the arrays.
+        sizes: the arrays' sizes in bytes.
+    """
+
+    path: str
+    recipe: bytes
+    sizes: tuple[int, ...]
+
+    def load(self) -> Design:
+        """The design; its arrays are the file's pages, which all workers of a machine share."""
+        return _load(self)
+
+
+@lru_cache(maxsize=1)  # a worker evaluates several candidates of a slate
+def _load(reference: Reference) -> Design:
+    with Path(reference.path).open("rb") as file:
+        pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    buffers, at = [], 0
+    for size in reference.sizes:
+        buffers.append(pages[at : at + size])
+        at += size
+    design: Design = pickle.loads(reference.recipe, buffers=buffers)
+    return design
+
+
+@contextmanager
+def in_a_file(design: Design) -> Iterator[Reference]:
+    """The design in a file that lasts as long as the slate is evaluated."""
+    arrays: list[pickle.PickleBuffer] = []
+    recipe = pickle.dumps(design, protocol=5, buffer_callback=arrays.append)
+    where = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
+    try:
+        file = _write(arrays, where)
+    except OSError:  # no room in shared memory
+        file = _write(arrays, None)
+    try:
+        yield Reference(file, recipe, tuple(array.raw().nbytes for array in arrays))
+    finally:
+        Path(file).unlink(missing_ok=True)
+
+
+def _write(arrays: list[pickle.PickleBuffer], folder: Path | None) -> str:
+    with tempfile.NamedTemporaryFile(prefix="zorank-", dir=folder, delete=False) as file:
+        try:
+            for array in arrays:
+                file.write(array.raw())
+            if not arrays:
+                file.write(b"\0")  # an empty file cannot be mapped
+        except BaseException:
+            Path(file.name).unlink(missing_ok=True)
+            raise
+    return file.name
+
+
+def sendable(f: Any) -> None:
+    """Raise unless other processes can be sent the objective."""
+    try:
+        pickle.dumps(f)
+    except Exception as error:
+        raise InvalidInput(
+            f"the objective cannot be sent to other processes ({error}); define it with def at "
+            "the top of a module, or use a ThreadPoolExecutor"
+        ) from error
