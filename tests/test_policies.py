@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from zorank import optimizers
-from zorank.errors import InvalidInput, ReplayError
+from zorank.errors import InvalidInput, RenderError, ReplayError
 from zorank.experiments.paper import FIGURES, Lab
 from zorank.learning import Learning
 from zorank.problems import load_policy
@@ -21,6 +21,8 @@ from zorank.problems.policies.policy import Policy
 from zorank.problems.policies.worlds import GymnasiumWorld
 from zorank.renderers import REGISTRY
 from zorank.renderers.policy import film
+from zorank.renderers.threads import on_all_cores
+from zorank.types import Exhibit
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
 
@@ -318,6 +320,35 @@ def test_a_clip_follows_from_its_candidate_alone(drawing):
     assert first.data[4:8] == b"ftyp"
     assert first.data != second.data
     assert renderer.render(points[:1])[0].data == first.data
+
+
+def test_a_camera_is_kept_for_the_next_clip_unless_something_went_wrong(drawing, monkeypatch):
+    film.forget_stages()
+    made, stage = [], film._Stage
+    monkeypatch.setattr(film, "_Stage", lambda *what: made.append(what) or stage(*what))
+
+    def nothing(observation):
+        return np.zeros(2)
+
+    def worse(observation):
+        raise ValueError("no idea")
+
+    first = film.clip("Reacher-v4", nothing, 0, 0.3, 48, 64)
+    in_another_thread = on_all_cores(
+        lambda _: Exhibit("video/mp4", film.clip("Reacher-v4", nothing, 0, 0.3, 48, 64)),
+        np.zeros((3, 1)),
+    )
+    assert {clip.data for clip in in_another_thread} == {first}
+    assert 1 <= len(made) <= os.cpu_count()
+    film.frames("Swimmer-v4", nothing, 0, 0.3, 48, 64)
+    assert made[-1] == ("Swimmer-v4", 48, 64)
+    made.clear()
+    with pytest.raises(RenderError, match=r"Swimmer-v4 cannot be filmed \(ValueError: no idea\)"):
+        film.clip("Swimmer-v4", worse, 0, 0.3, 48, 64)
+    assert made == []
+    film.clip("Swimmer-v4", nothing, 0, 0.3, 48, 64)
+    assert len(made) == 1
+    film.forget_stages()
 
 
 def test_without_a_way_to_draw_it_says_what_to_install():

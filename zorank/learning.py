@@ -17,6 +17,7 @@ from zorank import optimizers
 from zorank.errors import ReplayError
 from zorank.problems.policies import LearnedPolicy, PolicyProblem, losses
 from zorank.problems.policies.moments import Moments
+from zorank.problems.policies.worlds import Episodes
 from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
 from zorank.stores import MemoryStore, open_store
@@ -84,10 +85,17 @@ class Learning:
 
     def step(self) -> Mapping[str, Any]:
         """One round: its episodes, their order told, a row of history."""
-        slate, seen = self.run.ask(), self.seen
-        index = len(self.run.history)
-        resets = self.problem.resets(self.run.record.seed, index, len(slate))
-        found = self.problem.episodes(list(slate), resets, seen)
+        slate = self.run.ask()
+        return self.tell(self.problem.episodes(list(slate), self.resets(), self.seen))
+
+    def resets(self) -> list[int]:
+        """Where the episodes of the next round start."""
+        index, many = len(self.run.history), len(self.run.ask())
+        return self.problem.resets(self.run.record.seed, index, many)
+
+    def tell(self, found: Episodes) -> Mapping[str, Any]:
+        """What came of the next round's candidates, of which the optimizer is told the order."""
+        slate, seen, index = self.run.ask(), self.seen, len(self.run.history)
         sane = found.returns[np.isfinite(found.returns)]
         looked = self._looked[1] if self._looked and self._looked[0] == index else None
         note = {

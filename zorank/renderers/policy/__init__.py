@@ -102,8 +102,8 @@ class PolicyClips:
 
         def filmed(candidate: Vector) -> Exhibit:
             act = self.policy(candidate)
-            shown, rate = film.frames(self.env, act, self.reset, self.seconds, height, self.size)
-            return Exhibit("video/mp4", film.encoded(shown, rate))
+            shown = film.clip(self.env, act, self.reset, self.seconds, height, self.size)
+            return Exhibit("video/mp4", shown)
 
         return on_all_cores(filmed, candidates)
 

@@ -1,19 +1,23 @@
 """Films an episode: simulate, look, encode. The only place that needs a way to draw.
 
-MuJoCo's own drawing is slow by its beauty: without shadows, reflections and smoothed edges a frame
-takes a tenth of the time, and a gait can be told as well.
+MuJoCo's own drawing is slow by its beauty: without shadows, reflections, smoothed edges and facets
+smaller than a pixel a frame takes a tenth of the time, and a gait can be told as well. A camera
+takes as long to make as some eighty frames to draw, and nothing else can be done meanwhile, so it
+is kept for the next clip.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeAlias
@@ -26,6 +30,10 @@ from zorank.problems.policies.worlds import LONGEST, is_simulated, make_env
 
 Frame: TypeAlias = NDArray[np.uint8]
 _finding = Lock()
+FINE = 400
+"""Pixels of height below which round bodies are drawn with fewer facets: nobody sees them."""
+MOST_SHAPES = 1000
+"""In a scene; what is beyond is not drawn."""
 WAYS_TO_DRAW = ("egl", "osmesa", "glfw")
 _PROBE = """
 import mujoco
@@ -57,14 +65,35 @@ def frames(
     most: int | None = None,
 ) -> tuple[list[Frame], float]:
     """The frames of an episode, of so many steps at most, and how many make a second."""
+    with _filming(env_name, act, reset, seconds, height, width, most) as (shown, rate):
+        return list(shown), rate
+
+
+def clip(
+    env_name: str, act: Callable[[Any], Any], reset: int, seconds: float, height: int, width: int
+) -> bytes:
+    """An episode as an MP4: a frame is encoded while the next one is drawn."""
+    with _filming(env_name, act, reset, seconds, height, width) as (shown, rate):
+        return encoded(shown, rate)
+
+
+@contextmanager
+def _filming(
+    env_name: str,
+    act: Callable[[Any], Any],
+    reset: int,
+    seconds: float,
+    height: int,
+    width: int,
+    most: int | None = None,
+) -> Iterator[tuple[Iterator[Frame], float]]:
     simulated = way_to_film(env_name)
-    env = make_env(env_name, **({} if simulated else {"render_mode": "rgb_array"}))
-    rate = float(env.metadata.get("render_fps") or 30)
-    every = max(1, round(rate / 25))
-    steps = max(2, min(round(seconds * rate), most or LONGEST))
-    camera = _mujoco_camera(env, height, width) if simulated else _own_camera(env)
-    with closing(env), _failing_plainly(env_name), camera as look:
-        return list(_looks(env, act, reset, steps, every, look)), rate / every
+    stage = kept_stage(env_name, height, width) if simulated else _own_stage(env_name)
+    with _failing_plainly(env_name), stage as (env, look):
+        rate = float(env.metadata.get("render_fps") or 30)
+        every = max(1, round(rate / 25))
+        steps = max(2, min(round(seconds * rate), most or LONGEST))
+        yield _looks(env, act, reset, steps, every, look), rate / every
 
 
 @contextmanager
@@ -86,13 +115,15 @@ def way_to_film(env_name: str) -> str:
     return draw_with() if is_simulated(env_name) else ""
 
 
-def encoded(shown: list[Frame], rate: float) -> bytes:
+def encoded(shown: Iterable[Frame], rate: float) -> bytes:
     """The frames as an MP4 that browsers play from its first bytes on."""
     try:
         import imageio_ffmpeg
     except ModuleNotFoundError as error:
         raise MissingExtra("clips", "imageio-ffmpeg", "rl") from error
-    height, width = (side - side % 2 for side in shown[0].shape[:2])  # the encoder's wish
+    following = iter(shown)
+    first = next(following)
+    height, width = (side - side % 2 for side in first.shape[:2])  # the encoder's wish
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "clip.mp4"
         writer = imageio_ffmpeg.write_frames(
@@ -104,10 +135,10 @@ def encoded(shown: list[Frame], rate: float) -> bytes:
             ffmpeg_log_level="error",
             output_params=_FOR_BROWSERS,
         )
-        writer.send(None)
-        for frame in shown:
-            writer.send(np.ascontiguousarray(frame[:height, :width]))
-        writer.close()
+        with closing(writer):
+            writer.send(None)
+            for frame in chain([first], following):
+                writer.send(np.ascontiguousarray(frame[:height, :width]))
         return file.read_bytes()
 
 
@@ -170,36 +201,122 @@ def _looks(
 
 
 @contextmanager
-def _own_camera(env: Any) -> Iterator[Callable[[], Frame]]:
-    yield lambda: np.asarray(env.render(), dtype=np.uint8)
+def _own_stage(env_name: str) -> Iterator[tuple[Any, Callable[[], Frame]]]:
+    """An environment that draws itself."""
+    with closing(make_env(env_name, render_mode="rgb_array")) as env:
+        yield env, lambda: np.asarray(env.render(), dtype=np.uint8)
 
 
 @contextmanager
-def _mujoco_camera(env: Any, height: int, width: int) -> Iterator[Callable[[], Frame]]:
-    import mujoco
-
-    body = env.unwrapped
-    model, data = body.model, body.data
-    model.vis.quality.offsamples = 0
-    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-    renderer = mujoco.Renderer(model, height, width)
-    for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
-        renderer.scene.flags[flag] = False
-    camera = mujoco.MjvCamera()
-    name = env.spec.id.partition("-v")[0]
-    distance, elevation, azimuth, followed = _VIEWS.get(
-        name, (2.2 * model.stat.extent, -20, 90, "torso")
-    )
-    camera.distance, camera.elevation, camera.azimuth = distance, elevation, azimuth
-    tracked = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, followed) if followed else -1
-
-    def look() -> Frame:
-        if tracked >= 0:
-            camera.lookat[:] = data.xpos[tracked]
-        renderer.update_scene(data, camera)
-        return np.asarray(renderer.render(), dtype=np.uint8).copy()
-
+def kept_stage(
+    env_name: str, height: int, width: int
+) -> Iterator[tuple[Any, Callable[[], Frame]]]:
+    """One of MuJoCo's environments and its camera: such as were used before, if some are free."""
+    stage = _free.borrow((env_name, height, width)) or _Stage(env_name, height, width)
     try:
-        yield look
-    finally:
-        renderer.close()  # in the thread that made it, as its library wishes
+        with stage.gl.as_current():
+            yield stage.env, stage.look
+    except BaseException:
+        stage.close()  # nobody knows in which state it is
+        raise
+    _free.give_back(stage)
+
+
+class _Stage:
+    """One of MuJoCo's environments and a camera, for one thread at a time."""
+
+    def __init__(self, env_name: str, height: int, width: int) -> None:
+        import mujoco
+        from mujoco.rendering.classic import gl_context
+
+        self.what = (env_name, height, width)
+        self.env = make_env(env_name)
+        self._mujoco = mujoco
+        model = self.env.unwrapped.model
+        model.vis.quality.offsamples = 0
+        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        if height < FINE:
+            model.vis.quality.numslices, model.vis.quality.numstacks = 16, 8
+        self.gl = gl_context.GLContext(width, height)
+        with self.gl.as_current():  # and of no thread afterwards, so that any can have it
+            self._pen = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_50)
+            mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._pen)
+        atexit.unregister(forget_stages)
+        atexit.register(forget_stages)  # to come before MuJoCo's own, which is registered by now
+        self._frame = mujoco.MjrRect(0, 0, width, height)
+        self._scene = mujoco.MjvScene(model, maxgeom=MOST_SHAPES)
+        for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
+            self._scene.flags[flag] = False
+        name = self.env.spec.id.partition("-v")[0]
+        distance, elevation, azimuth, followed = _VIEWS.get(
+            name, (2.2 * model.stat.extent, -20, 90, "torso")
+        )
+        self._options = mujoco.MjvOption()
+        camera = self._camera = mujoco.MjvCamera()
+        camera.distance, camera.elevation, camera.azimuth = distance, elevation, azimuth
+        body = mujoco.mjtObj.mjOBJ_BODY
+        self._followed = mujoco.mj_name2id(model, body, followed) if followed else -1
+
+    def look(self) -> Frame:
+        """What is to be seen now."""
+        mujoco = self._mujoco
+        model, data = self.env.unwrapped.model, self.env.unwrapped.data
+        if self._followed >= 0:
+            self._camera.lookat[:] = data.xpos[self._followed]
+        mujoco.mjv_updateScene(
+            *(model, data, self._options, None, self._camera),
+            *(mujoco.mjtCatBit.mjCAT_ALL, self._scene),
+        )
+        mujoco.mjr_render(self._frame, self._scene, self._pen)
+        _, height, width = self.what
+        upside_down = np.empty((height, width, 3), dtype=np.uint8)
+        mujoco.mjr_readPixels(upside_down, None, self._frame, self._pen)
+        return upside_down[::-1]
+
+    def close(self) -> None:
+        """Give back what it holds of the machine's drawing."""
+        with self.gl.as_current():
+            self._pen.free()
+        self.gl.free()
+        self.env.close()
+
+
+class _FreeStages:
+    """Stages that nobody uses at the moment, those that were used last at the end."""
+
+    def __init__(self) -> None:
+        self._stages: list[_Stage] = []
+        self._changing = Lock()
+
+    def borrow(self, what: tuple[str, int, int]) -> _Stage | None:
+        """One of this kind, if there is one."""
+        with self._changing:
+            for stage in reversed(self._stages):
+                if stage.what == what:
+                    self._stages.remove(stage)
+                    return stage
+        return None
+
+    def give_back(self, stage: _Stage) -> None:
+        """Keep it for others, but no more than can be used at a time."""
+        with self._changing:
+            self._stages.append(stage)
+            superfluous = self._stages[: -(os.cpu_count() or 1)]
+            del self._stages[: len(superfluous)]
+        for old in superfluous:
+            old.close()
+
+    def close(self) -> None:
+        """Take them all down."""
+        with self._changing:
+            stages, self._stages = self._stages, []
+        for stage in stages:
+            stage.close()
+
+
+_free = _FreeStages()
+
+
+def forget_stages() -> None:
+    """Make the next clip as if it were the first."""
+    _free.close()
