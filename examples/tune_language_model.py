@@ -69,34 +69,42 @@ def surprise(model: nn.Module, read: Tensor) -> Tensor:
     return functional.cross_entropy(model(read[:, :-1]).flatten(0, 1), read[:, 1:].flatten())
 
 
+def texts() -> tuple[Tensor, Tensor, int]:
+    """Pages to learn from, passages of others that are held out, how many letters there are."""
+    pages = [page.read_text() for page in PAGES]
+    number = {letter: i for i, letter in enumerate(sorted(set("".join(pages))))}
+    read = [torch.tensor([number[letter] for letter in page]) for page in pages]
+    return torch.cat(read[:-3]), passages(torch.cat(read[-3:]), 128, seed=0), len(number)
+
+
+def letters_model(letters: int, large: bool) -> Letters:
+    """The model as it starts: the same one every time, which is what a resume needs."""
+    torch.manual_seed(0)
+    width, layers, heads = (384, 6, 6) if large else (32, 1, 4)
+    return Letters(letters, width, layers, heads)
+
+
 def main() -> None:
     """Train, and print the loss on pages that were never read."""
-    options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--large", action="store_true", help="ten million parameters")
-    options.add_argument("--rounds", type=int, default=250)
-    options.add_argument("--batch", type=int, default=32)
+    options.add_argument("--rounds", type=int, default=150)
+    options.add_argument("--batch", type=int, default=16)
     options.add_argument("--folder", help="where the run is kept, to go on with it later")
-    settings = options.parse_args()
+    given = options.parse_args()
 
-    pages = [page.read_text() for page in PAGES]
-    alphabet = sorted(set("".join(pages)))
-    number = {letter: i for i, letter in enumerate(alphabet)}
-    texts = [torch.tensor([number[letter] for letter in page]) for page in pages]
-    learned, held_out = torch.cat(texts[:-3]), passages(torch.cat(texts[-3:]), 256, seed=0)
-
-    torch.manual_seed(0)
-    width, layers, heads = (384, 6, 6) if settings.large else (32, 1, 4)
-    model = Letters(len(alphabet), width, layers, heads)
-    trainer = RankTrainer(model, folder=settings.folder)
+    learned, held_out, letters = texts()
+    model = letters_model(letters, given.large)
+    trainer = RankTrainer(model, folder=given.folder)
     print(trainer)
 
     def loss(model: nn.Module) -> Tensor:
         """All candidates of a round read the same passages."""
-        return surprise(model, passages(learned, settings.batch, seed=trainer.rounds))
+        return surprise(model, passages(learned, given.batch, seed=trainer.rounds))
 
     with torch.no_grad():
         print(f"held-out loss before: {surprise(model, held_out):.3f}")
-        trainer.minimize(loss, settings.rounds)
+        trainer.minimize(loss, given.rounds)
         print(f"held-out loss after {trainer.rounds} rankings: {surprise(model, held_out):.3f}")
 
 

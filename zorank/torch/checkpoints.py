@@ -70,7 +70,7 @@ class Checkpoints:
             ) from error
         finally:
             unfinished.unlink(missing_ok=True)
-        self._tidy(len(log))
+        self.tidy(len(log))
         return target
 
     def newest(self, weights: Weights, log: Sequence[Round]) -> int | None:
@@ -117,8 +117,8 @@ class Checkpoints:
         found = ((re.fullmatch(r"round-(\d+)\.pt", p.name), p) for p in self.folder.iterdir())
         return [(int(match[1]), path) for match, path in found if match]
 
-    def _tidy(self, rounds: int) -> None:
-        """Remove all but the start and the newest few; later ones were undone."""
+    def tidy(self, rounds: int) -> None:
+        """Remove all but the start and the newest few up to this round; later ones were undone."""
         files = sorted((n, path) for n, path in self._files() if n)
         undone = [path for n, path in files if n > rounds]
         past = [path for n, path in files if n <= rounds]

@@ -239,6 +239,8 @@ class RankTrainer:
                 "process; give the trainer a folder for checkpoints to go back to"
             )
         self.run.undo(rounds)
+        if self._checkpoints is not None:
+            self._checkpoints.tidy(self.rounds)
         self._follow()
 
     def save(self) -> Path:

@@ -239,8 +239,9 @@ class Weights:
             for chunk in part.chunks():
                 drawn, total = self._buffers(chunk)
                 _draw(drawn, self._law, generator)
-                total.copy_(drawn)
-                chunk.add_(_scaled(total, radius * part.scale, part.unit), alpha=sign)
+                if total.dtype != drawn.dtype:
+                    drawn = total.copy_(drawn)
+                _add(chunk, drawn, sign * radius * part.scale, part.unit)
 
     def _descend(
         self, index: int, part: Part, round: int, coefficients: Vector, eta: float
@@ -253,7 +254,7 @@ class Weights:
             for i, generator in zip(used, generators, strict=True):
                 _draw(drawn, self._law, generator)
                 total.add_(drawn, alpha=float(coefficients[i]))
-            chunk.sub_(_scaled(total, eta * part.scale, part.unit))
+            _add(chunk, total, -eta * part.scale, part.unit)
 
     def _widen_grids(self, radius: float) -> bool:
         """Choose new units where numbers have outgrown theirs; whether none had."""
@@ -344,11 +345,12 @@ def _set_scales(parts: Sequence[Part]) -> None:
         part.scale = scale or overall
 
 
-def _scaled(direction: Tensor, factor: float, unit: float | None) -> Tensor:
-    """The direction times the factor, in place; rounded to the grid if there is one."""
+def _add(chunk: Tensor, direction: Tensor, factor: float, unit: float | None) -> None:
+    """Add the direction times the factor, rounded to the grid if there is one."""
     if unit is None:
-        return direction.mul_(factor)
-    return direction.mul_(factor / unit).round_().mul_(unit)
+        chunk.add_(direction, alpha=factor)
+    else:
+        chunk.add_(direction.mul_(factor / unit).round_(), alpha=unit)
 
 
 def _put_on_grid(part: Part, unit: float | None) -> None:

@@ -1,0 +1,140 @@
+"""What tuning a module by ranks costs beside showing it: memory, time; and what it learns.
+
+    python benchmarks/torch_modules.py             # memory and time, some minutes
+    python benchmarks/torch_modules.py --learn 200 # and that many rounds of the language model
+
+The module is the ten-million-parameter language model of examples/tune_language_model.py. Memory
+is the largest resident size of a process that does nothing else: one shows the module m times, the
+other trains it for some rounds on the same passages. The bar is 1.3. Time is a round beside m
+forward passes in the same process; what is beyond 1 is drawing directions, three times each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from zorank.torch.descent import Law
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "tune_language_model.py"
+M = 8
+BAR = 1.3
+
+
+def example() -> Any:
+    """The example as a module."""
+    spec = importlib.util.spec_from_file_location("tune_language_model", EXAMPLE)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{EXAMPLE} is not there")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def measured(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
+    """Do one kind of work in this process; seconds of its parts and the largest resident size."""
+    import torch
+
+    from zorank.torch import RankTrainer
+
+    torch.set_num_threads(1)
+    lm = example()
+    empty = largest_size()
+    learned, held_out, letters = lm.texts()
+    model = lm.letters_model(letters, large=True)
+    read = lm.passages(learned, batch, seed=0)
+    found: dict[str, float] = {}
+
+    def show() -> None:
+        for _ in range(M):
+            lm.surprise(model, read)
+
+    with torch.no_grad():
+        show()
+        found["show"] = min(seconds(show) for _ in range(3))
+        if work == "train":
+            trainer = RankTrainer(model, m=M, law=law)
+            trainer.step(lambda model: lm.surprise(model, read))
+            found["round"] = min(
+                seconds(lambda: trainer.step(lambda model: lm.surprise(model, read)))
+                for _ in range(3)
+            )
+        if work == "learn":
+            trainer = RankTrainer(model, m=M, law=law)
+            found["before"] = float(lm.surprise(model, held_out))
+            trainer.minimize(
+                lambda model: lm.surprise(model, lm.passages(learned, batch, trainer.rounds)),
+                rounds,
+            )
+            found["after"] = float(lm.surprise(model, held_out))
+    found["numbers"] = sum(p.numel() for p in model.parameters())
+    found["megabytes"], found["of its own"] = largest_size(), largest_size() - empty
+    return found
+
+
+def largest_size() -> float:
+    """The largest resident size of this process so far, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def seconds(action: Any) -> float:
+    """The processor time of one call: other work on the machine does not count."""
+    begin = time.process_time()
+    action()
+    return time.process_time() - begin
+
+
+def apart(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
+    """The same in a process of its own."""
+    arguments = ["--work", work, "--law", law, "--batch", str(batch), "--learn", str(rounds)]
+    command = [sys.executable, __file__, *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    return dict(json.loads(done.stdout))
+
+
+def main() -> None:
+    """Print the table, or be one of the processes behind it."""
+    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    options.add_argument("--work", choices=["show", "train", "learn"], help=argparse.SUPPRESS)
+    options.add_argument("--law", default="normal", choices=["normal", "rademacher"])
+    options.add_argument("--batch", type=int, default=16)
+    options.add_argument("--learn", type=int, default=0, metavar="ROUNDS")
+    given = options.parse_args()
+    if given.work:
+        print(json.dumps(measured(given.work, given.law, given.batch, given.learn)))
+        return
+    shown = apart("show", given.law, given.batch, 0)
+    print(f"{shown['numbers']:,.0f} parameters, m = {M}, passages of {given.batch} × 32 letters")
+    print(
+        f"shown only: {shown['megabytes']:.0f} MB, {shown['of its own']:.0f} of them beyond "
+        f"Python and torch; {shown['show']:.2f} s for {M} passes"
+    )
+    laws: tuple[Law, ...] = ("normal", "rademacher")
+    for law in laws:
+        trained = apart("train", law, given.batch, 0)
+        memory = trained["megabytes"] / shown["megabytes"]
+        own = trained["of its own"] / shown["of its own"]
+        print(
+            f"trained, {law}: {trained['megabytes']:.0f} MB, ratio {memory:.2f}, "
+            f"{own:.2f} beyond Python and torch ({'within' if own <= BAR else 'ABOVE'} {BAR}); "
+            f"a round {trained['round']:.2f} s, "
+            f"{trained['round'] / trained['show']:.2f} × {M} passes"
+        )
+    if given.learn:
+        learned = apart("learn", given.law, given.batch, given.learn)
+        print(
+            f"held-out loss before {learned['before']:.3f}, after {given.learn} rounds "
+            f"{learned['after']:.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
