@@ -278,6 +278,18 @@ def test_what_is_not_there_is_404(client, run_id):
     assert client.get("/runs/nothing").status_code == 404
 
 
+def test_a_renderer_that_comes_along_shows_a_sample(store):
+    renderers = {"landscape": Landscape, "own": type("Own", (Landscape,), {})}
+    app = create_app(store, renderers, TOKEN, hosts=("testserver",))
+    client = TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+    known, own = client.get("/api/renderers").json()
+    assert own["sample"] is None  # nobody knows what it does to draw
+    shown = client.get(known["sample"])
+    assert shown.headers["content-type"] == "image/jpeg"
+    assert client.get("/api/renderers/nothing/sample").status_code == 404
+    assert TestClient(app).get(known["sample"]).status_code == 401
+
+
 def test_titles_and_raters_can_be_changed_and_runs_deleted(client, run_id, store):
     client.patch(f"/api/runs/{run_id}", json={"title": "Moonlit ridge", "raters": 2})
     shown = client.get(f"/api/runs/{run_id}").json()

@@ -896,7 +896,7 @@ def test_the_judge_orders_the_person_corrects_and_they_agree_so_far(with_a_judge
     tab = person().open(server, f"/runs/{run_id}")
     tab.expect_round(1, "rank")
     expect_order(tab, order)
-    expect(tab.see("judge-note")).to_contain_text("ordered by brightness: correct it, then send")
+    expect(tab.see("judge-note")).to_contain_text("ordered by brightness: correct it, then go on")
     expect(tab.see("tray").locator(".tray-item")).to_have_count(6)
 
     tab.drag(tab.card(order[1]).get_by_test_id("badge"), tab.card(order[0]))
@@ -921,6 +921,30 @@ def test_the_judge_orders_the_person_corrects_and_they_agree_so_far(with_a_judge
     tab.press("z")
     tab.expect_round(1, "rank")
     expect_order(tab, order)
+
+
+def test_picks_go_before_the_judges_order(with_a_judge, person):
+    server = with_a_judge()
+    run_id = new_run(server, *UP_TO_RANK)
+    order = judges_order(server, run_id)
+    tab = person().open(server, f"/runs/{run_id}")
+    expect_order(tab, order)
+    first, second = order[4], order[2]
+    tab.click(first, second)
+    rest = [position for position in order if position not in (first, second)]
+    expect_order(tab, [first, second, *rest])
+    tab.click(first)  # taken out, for good
+    expect_order(tab, [second, *rest])
+    tab.press("z", "z", "z")
+    expect_order(tab, order)
+    tab.click(order[0], order[5])  # what the judge has put there is confirmed
+    mine = [order[0], order[5], *order[1:5]]
+    expect_order(tab, mine)
+    tab.see("next").click()
+    tab.expect_round(2, "rank")
+    assert log(server, run_id)[1]["answer"]["order"] == told(
+        server, run_id, 1, *([position] for position in mine)
+    )
 
 
 def test_the_judges_order_can_be_cleared_for_good(with_a_judge, person):
@@ -1053,6 +1077,7 @@ def test_a_judge_needs_words_where_the_pictures_have_none(studio, person):
     tab.see("start-run").click()
     wanted = tab.page.get_by_label("What it looks for")
     expect(wanted).to_be_focused()  # the browser asks for it, and nothing was started
+    expect(wanted).to_have_css("opacity", "1")
     wanted.fill("snowy night")
     tab.see("start-run").click()
     tab.expect_round(0, "start")

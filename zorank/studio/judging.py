@@ -92,16 +92,17 @@ class Panel:
         return maker is not None and "prompt" in inspect.signature(maker).parameters
 
     def offered(self) -> list[str]:
-        """The judges that could look, by name: the one of every run, and those that are at hand.
+        """The judges that could look, by name, those first that know the fewest pictures.
 
-        Those of a user's own are at hand.
+        The one of every run is among them whatever it lacks: it will say so.
         """
-        return [
+        found = [
             name
             for name in self.makers
             if (self.default is not None and self.default.name == name)
             or all(find_spec(needed) for needed in LOOKS_WITH.get(name, ()))
         ]
+        return sorted(found, key=lambda name: name not in KNOWS_ONLY)
 
     def can_look(self, name: str, renderer: str, media_type: str) -> bool:
         """Whether a judge can look at what a renderer makes, and knows such pictures."""

@@ -23,6 +23,15 @@ router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: 
 Size = Annotated[int | None, Query(ge=64, le=2048)]
 
 
+@router.get("/renderers/{name}/sample")
+async def show_sample(name: str, studio: TheStudio, _: Owner) -> Response:
+    """A picture to know a renderer by."""
+    with _explained():
+        future = await run_in_threadpool(studio.sample, name)
+        exhibit: Exhibit = await asyncio.shield(asyncio.wrap_future(future))
+    return Response(exhibit.data, media_type=exhibit.media_type)
+
+
 @router.get("/runs/{run_id}/rounds/{index}/exhibits/{position}")
 async def show_exhibit(
     run_id: Run,

@@ -281,6 +281,14 @@ class Studio:
             renderer = replace(renderer, size=size)
         return self.gallery.request(session.run.name, renderer, candidate)
 
+    def sample(self, name: str) -> Future[Exhibit]:
+        """What a renderer makes of one point, to know it by; it is drawn once."""
+        if name not in self.renderers:
+            raise NotThere(f"there is no renderer named {name!r}")
+        renderer = self.renderers[name]()
+        point = rng.for_content(0, b"sample").standard_normal(renderer.dim)
+        return self.gallery.request(f"sample of {name}", renderer, point)
+
     def slate(self, session: Session, index: int) -> tuple[Slate, Group]:
         """The slate of a round, waiting or answered, and its order on screen."""
         steps = session.steps

@@ -13,9 +13,10 @@ from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
 from zorank.protocols import Renderer
+from zorank.renderers import REGISTRY
 from zorank.run import optimizer_of
 from zorank.slates import Slate
-from zorank.studio.gallery import fingerprint
+from zorank.studio.gallery import fingerprint, tells_progress
 from zorank.studio.judging import RECENT, Choice
 from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import to_screen
@@ -35,7 +36,14 @@ def describe_renderer(name: str, make: Any) -> dict[str, Any]:
         "title": getattr(kind, "title", name),
         "description": getattr(kind, "description", ""),
         "options": _describe_options(kind, filled_in(make)),
+        "sample": f"/api/renderers/{name}/sample" if _draws_at_once(kind) else None,
     }
+
+
+def _draws_at_once(kind: Any) -> bool:
+    """Whether a picture costs next to nothing: nobody knows what a user's own does to draw one."""
+    is_picture = media_type_of(kind).startswith("image/")
+    return kind in REGISTRY.values() and is_picture and not tells_progress(kind)
 
 
 def describe_judges(studio: Studio) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ import { el, icon } from "./dom.js";
 import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
 import { exhibitView, kindOf, videosInStep } from "./media.js";
-import { describe, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
+import { describe, isProposed, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
 
 const HOLD_MILLISECONDS = 380;
 const SCROLLS = matchMedia("(max-width: 640px), (max-width: 900px) and (max-height: 520px)");
@@ -151,6 +151,7 @@ export function createGrid(grid, frame, controls, handlers) {
       card.dataset.medal = place ? MEDALS[place] ?? "plain" : "";
       card.dataset.next = single ? "✓" : nextPlace(ranking);
       card.classList.toggle("worst", isWorst(ranking, position));
+      card.classList.toggle("proposed", place > 0 && isProposed(ranking, position));
       card.classList.toggle("tied", isTied(ranking, position));
       pick.setAttribute("aria-pressed", String(place > 0));
       const marks = [`Picture ${position + 1}`, current && "best so far", single ? place > 0 && "chosen" : describe(ranking, position)];

@@ -10,7 +10,7 @@ let told = "";
 export function showJudgeNote(name, { tieNext }) {
   find("#judge-note").hidden = !name;
   find("#hint").hidden = Boolean(name) && !tieNext;
-  find("#judge-name").textContent = name ? `ordered by ${name}: correct it, then send` : "";
+  find("#judge-name").textContent = name ? `ordered by ${name}: correct it, then go on` : "";
 }
 
 export function tellProblem(problem) {

@@ -1,14 +1,14 @@
 // The page that starts a run: what to make, its options, one button.
 
 import { get, post } from "./api.js";
-import { attempt } from "./dialogs.js";
+import { attempt, hideBanner } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
 
 let renderers = [];
 let judges = [];
 let earlier = [];
 
-/** Until there is a picture of its own, a renderer shows six tiles in colours drawn from its name. */
+/** Where there is no picture, a renderer shows six tiles in colours drawn from its name. */
 function emblem(name) {
   let state = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   const random = () => {
@@ -31,15 +31,23 @@ function emblem(name) {
   return drawing;
 }
 
-/** The best that this renderer has made so far says more than any sign. */
+/** The best that this renderer has made so far says more than any sign; else what it makes of one point. */
 function portrait(renderer) {
-  const made = renderer.preview ?? earlier.find((run) => run.renderer === renderer.name && run.best && run.media_type?.startsWith("image/"))?.best;
-  return made ? el("img", { class: "emblem", src: made, alt: "" }) : emblem(renderer.name);
+  const best = earlier.find((run) => run.renderer === renderer.name && run.best && run.media_type?.startsWith("image/"))?.best;
+  const sign = emblem(renderer.name);
+  const made = best ?? renderer.sample;
+  if (!made) return sign;
+  const picture = el("img", { class: "emblem", src: made, alt: "" });
+  picture.addEventListener("error", () => picture.replaceWith(sign), { once: true });
+  return picture;
 }
 
 function rendererCard(renderer, index) {
   const choice = el("input", { type: "radio", name: "renderer", value: renderer.name, checked: index === 0 });
-  choice.addEventListener("change", showForm);
+  choice.addEventListener("change", () => {
+    hideBanner(); // what another renderer lacks
+    showForm();
+  });
   return el("label", { class: "renderer", data: { testid: "renderer" } }, choice, portrait(renderer),
     el("span", { class: "renderer-text" }, el("strong", { text: renderer.title }), el("span", { text: renderer.description })));
 }

@@ -2,11 +2,12 @@
 // and every earlier state can be kept for undo.
 //
 // groups: the places, best first; the positions within one group tie. worst: marked as worst.
+// picked: in an order that somebody else began, those that the person put before it; else null.
 
-export const EMPTY = Object.freeze({ groups: [], worst: [], tieNext: false });
+export const EMPTY = Object.freeze({ groups: [], worst: [], tieNext: false, picked: null });
 
-const ranking = (groups, worst, tieNext = false) =>
-  Object.freeze({ groups: groups.filter((group) => group.length > 0), worst, tieNext });
+const ranking = (groups, worst, { tieNext = false, picked = null } = {}) =>
+  Object.freeze({ groups: groups.filter((group) => group.length > 0), worst, tieNext, picked });
 
 const without = (positions, position) => positions.filter((other) => other !== position);
 
@@ -21,45 +22,66 @@ export const placeOf = ({ groups }, position) =>
 export const isTied = ({ groups }, position) =>
   groups.some((group) => group.length > 1 && group.includes(position));
 
+/** Whether a place is still the one that somebody else proposed. */
+export const isProposed = ({ picked }, position) => picked !== null && !picked.includes(position);
+
 export const isWorst = ({ worst }, position) => worst.includes(position);
 
-/** The place that the next picked picture would take. */
-export const nextPlace = ({ groups, tieNext }) =>
-  tieNext ? Math.max(groups.length, 1) : groups.length + 1;
+/** Behind how many places the next pick goes: all, or the first ones that the person gave. */
+function settled({ groups, picked }) {
+  const first = picked ? groups.findIndex((group) => !group.some((position) => picked.includes(position))) : -1;
+  return first === -1 ? groups.length : first;
+}
 
-/** Ranks a picture next, or takes it back when it already has a place. */
+/** The place that the next picked picture would take. */
+export const nextPlace = (current) =>
+  current.tieNext ? Math.max(settled(current), 1) : settled(current) + 1;
+
+/** An order to correct: picks go before it, one behind the other. */
+export const toCorrect = ({ groups, worst }) => ranking(groups, worst, { picked: [] });
+
+/** Ranks a picture next, or takes it back when the person already gave it a place. */
 export function pick(current, position, { tie = false } = {}) {
-  if (placeOf(current, position)) return takeBack(current, position);
-  const worst = without(current.worst, position);
-  const joins = (tie || current.tieNext) && current.groups.length > 0;
+  const { picked } = current;
+  if (picked ? picked.includes(position) : placeOf(current, position)) return takeBack(current, position);
+  const rest = ranking(groupsWithout(current.groups, position), without(current.worst, position), { picked });
+  const place = settled(rest);
+  const before = rest.groups.slice(0, place);
+  const joins = (tie || current.tieNext) && place > 0;
   const groups = joins
-    ? [...current.groups.slice(0, -1), [...current.groups.at(-1), position]]
-    : [...current.groups, [position]];
-  return ranking(groups, worst);
+    ? [...before.slice(0, -1), [...before.at(-1), position], ...rest.groups.slice(place)]
+    : [...before, [position], ...rest.groups.slice(place)];
+  return ranking(groups, rest.worst, { picked: picked && [...picked, position] });
 }
 
 /** For questions with one answer: the new choice replaces the old one. */
 export const pickOnly = (current, position) => ranking([[position]], []);
 
+const pickedWithout = ({ picked }, position) => ({ picked: picked && without(picked, position) });
+
 export const takeBack = (current, position) =>
-  ranking(groupsWithout(current.groups, position), current.worst);
+  ranking(groupsWithout(current.groups, position), current.worst, pickedWithout(current, position));
 
 /** The next pick will share the last place; asking again takes this back. */
 export const toggleTieNext = (current) =>
-  ranking(current.groups, current.worst, !current.tieNext && current.groups.length > 0);
+  ranking(current.groups, current.worst, { tieNext: !current.tieNext && settled(current) > 0, picked: current.picked });
 
 export const toggleWorst = (current, position) =>
   isWorst(current, position)
-    ? ranking(current.groups, without(current.worst, position))
-    : ranking(groupsWithout(current.groups, position), [...current.worst, position]);
+    ? ranking(current.groups, without(current.worst, position), { picked: current.picked })
+    : ranking(groupsWithout(current.groups, position), [...current.worst, position], pickedWithout(current, position));
 
 /** Gives a picture a place of its own; those behind it move down. */
 export function moveToPlace(current, position, place) {
-  const rest = groupsWithout(current.groups, position).filter((group) => group.length > 0);
-  const index = Math.min(Math.max(place - 1, 0), rest.length);
+  const { picked } = pickedWithout(current, position);
+  const rest = ranking(groupsWithout(current.groups, position), without(current.worst, position), { picked });
+  const index = Math.min(Math.max(place - 1, 0), rest.groups.length);
+  // Next to what the person put first it is one of theirs; further down it only changes the proposal.
+  const joins = picked && index <= settled(rest);
   return ranking(
-    [...rest.slice(0, index), [position], ...rest.slice(index)],
-    without(current.worst, position),
+    [...rest.groups.slice(0, index), [position], ...rest.groups.slice(index)],
+    rest.worst,
+    { picked: joins ? [...picked, position] : picked },
   );
 }
 
@@ -77,7 +99,7 @@ export function handOver(current, from, to) {
   const place = placeOf(current, to);
   if (place) return moveToPlace(current, from, place);
   const groups = current.groups.map((group) => group.map((other) => (other === from ? to : other)));
-  return ranking(groups, without(current.worst, to));
+  return ranking(groups, without(current.worst, to), pickedWithout(current, from));
 }
 
 /** What is sent to the server: all that are marked worst share one group. */

@@ -22,6 +22,7 @@ let playing = 0;
 
 const large = (url) => (kindOf(run.media_type) === "image" ? `${url}${url.includes("?") ? "&" : "?"}size=${FULL_SIZE}` : url);
 const exhibit = (url) => ({ url, media_type: run.media_type });
+const inFullSize = (url) => ({ ...exhibit(url), large: large(url) });
 
 function showStage() {
   if (!run.best) {
@@ -29,7 +30,7 @@ function showStage() {
     find("#result-body").hidden = true;
     return;
   }
-  stage = comparison({ before: exhibit(large(run.start ?? run.best)), after: exhibit(large(run.best)) });
+  stage = comparison({ before: inFullSize(run.start ?? run.best), after: inFullSize(run.best) });
   find("#stage").replaceChildren(stage.view);
 }
 
@@ -37,7 +38,7 @@ function look(row) {
   looked = row;
   const isLast = row === stops.at(-1);
   const name = isLast ? "Best" : roundName(row);
-  stage.setAfter(exhibit(isLast ? large(run.best) : row.best), name);
+  stage.setAfter(isLast ? inFullSize(run.best) : exhibit(row.best), name);
   drawJourney();
   find("#looking-at").textContent = isLast ? "The best so far" : `The best after ${roundName(row).toLowerCase()}`;
   find("#branch").hidden = role !== "owner";

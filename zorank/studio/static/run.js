@@ -76,7 +76,7 @@ function suggest(judge) {
   tellProblem(judge?.problem);
   const untouched = model.isEmpty(ranking) && !past.length && !stash.keptSelection(runId, round.index);
   if (!judge?.order || !untouched || single() || !rankable()) return;
-  suggested = model.fromAnswer({ order: judge.order }, round.exhibits.length);
+  suggested = model.toCorrect(model.fromAnswer({ order: judge.order }, round.exhibits.length));
   ranking = suggested;
   refresh();
   sendDraft(round.index);
@@ -87,7 +87,7 @@ function refresh() {
   grid.update(ranking, { single: single() });
   showTray(ranking, round.exhibits, { single: single() });
   showChrome(round, { role, ready: !model.isEmpty(ranking), tieNext: ranking.tieNext, waiting: waiting() });
-  showJudgeNote(suggested && !model.isEmpty(ranking) ? round.judge?.name : "", ranking);
+  showJudgeNote(ranking.picked && !model.isEmpty(ranking) ? round.judge?.name : "", ranking);
   if (enlarged.isOpen()) enlarged.refresh();
 }
 

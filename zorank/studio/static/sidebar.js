@@ -30,8 +30,15 @@ export function createSidebar({ run, role, enlarged }) {
     since.textContent = best.start ? "your start" : `since round ${best.since}`;
     if (best.url === shownBest) return;
     shownBest = best.url;
-    const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => view.classList.add("shown") });
-    best.media_type.startsWith("audio/") ? bestButton.replaceChildren(icon("play"), since) : bestButton.replaceChildren(view, since);
+    if (best.media_type.startsWith("audio/")) return bestButton.replaceChildren(icon("play"), since);
+    const { url } = best;
+    const isPicture = best.media_type.startsWith("image/");
+    const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => {
+      view.classList.add("shown");
+      if (isPicture && url === shownBest) bestButton.replaceChildren(view, since);
+    } });
+    // A picture takes its place once it is there, so that what stands below it does not jump.
+    if (!isPicture) bestButton.replaceChildren(view, since);
   }
 
   /** There is nothing to compare with before a start is picked. */

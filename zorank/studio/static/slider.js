@@ -10,9 +10,22 @@ export function comparison({ before, after, beforeLabel = "Start", afterLabel = 
   return pictures ? slider(before, after, beforeLabel, afterLabel) : sideBySide(before, after, beforeLabel, afterLabel);
 }
 
+/** What is drawn already, and in its place, once that is drawn too, the same in full size. */
+function showSoon(picture, { url, large }) {
+  if (picture.dataset.shows === url) return;
+  picture.src = url;
+  picture.dataset.shows = url;
+  if (!large) return;
+  const larger = new Image();
+  larger.addEventListener("load", () => {
+    if (picture.dataset.shows === url) picture.src = large;
+  });
+  larger.src = large;
+}
+
 function slider(before, after, beforeLabel, afterLabel) {
-  const first = el("img", { class: "before", src: before.url, alt: beforeLabel, draggable: "false" });
-  const second = el("img", { class: "after", src: after.url, alt: afterLabel, draggable: "false" });
+  const first = el("img", { class: "before", alt: beforeLabel, draggable: "false" });
+  const second = el("img", { class: "after", alt: afterLabel, draggable: "false" });
   const afterTag = el("span", { class: "slider-tag right", text: afterLabel, "aria-hidden": "true" });
   const range = el("input", { type: "range", min: 0, max: 100, step: 1, value: 50, "aria-label": "How much of the start is shown" });
   const view = el("div", { class: "slider", data: { testid: "slider" } },
@@ -28,10 +41,12 @@ function slider(before, after, beforeLabel, afterLabel) {
   second.addEventListener("load", () => view.style.setProperty("--aspect", second.naturalWidth / second.naturalHeight));
   range.addEventListener("input", split);
   split();
+  showSoon(first, before);
+  showSoon(second, after);
   return {
     view,
     setAfter(exhibit, label) {
-      second.src = exhibit.url;
+      showSoon(second, exhibit);
       second.alt = label;
       afterTag.textContent = label;
     },
