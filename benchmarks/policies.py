@@ -14,21 +14,24 @@ observations, shared resets, no constant. Seeds 100 and on; settings were chosen
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from zorank import optimizers
 from zorank.estimators import cloud_of
-from zorank.learning import Learning
+from zorank.learning import Learning, recipe
+from zorank.optimizers.descent import DescentState
 from zorank.optimizers.rank_ars import RankARS
 from zorank.problems.policies import PolicyProblem
 from zorank.problems.policies.batched import BatchedWorld
@@ -41,6 +44,13 @@ from zorank.types import Answer, Exhibit, Values, Vector
 
 CORES = os.cpu_count() or 1
 TOGETHER = 64
+RESULTS = Path(__file__).parent.parent / "docs" / "results" / "policies.json"
+FRESH = 100
+"""The first seed that is reported; those below are for choosing."""
+LOOKED_AT = 10_000
+"""Steps on held-out resets that a reward is the mean of: 10 long episodes, 200 of Reacher's."""
+TOGETHER_LEARNED = 5
+"""Seeds that are simulated in step; after each such group the results are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,17 +76,74 @@ class ValueARS(RankARS):
         return None if spread == 0 else cloud_of(slate).combine(kept.ravel() / (many * spread))
 
 
-BY_ORDER: dict[str, Callable[[], AnyOptimizer]] = {
-    "zo-ranksgd m=5": lambda: _descent("zo-ranksgd", m=5),
-    "rank-ars m=16 top=4": lambda: optimizers.make("rank-ars", {"m": 16, "top": 4}),
-    "rank-ars m=8 top=4": lambda: optimizers.make("rank-ars", {"m": 8, "top": 4}),
-    "auto": lambda: optimizers.make("auto", {"sigma0": 0.1}),
-    "cma-es m=5": lambda: optimizers.make("cma-es", {"m": 5, "sigma0": 0.1}),
-}
-BY_VALUE: dict[str, Callable[[], AnyOptimizer]] = {
-    "ars (values) m=16 top=4": lambda: ValueARS(m=16, top=4),
-    "zo-sgd (values) m=5": lambda: _descent("zo-sgd", m=5),
-}
+@dataclass(frozen=True, eq=False)
+class PathState(DescentState):
+    """A descent that remembers where it went.
+
+    Attributes:
+        path: recent directions, of length 1 on average if they had nothing in common.
+        stretched: what the step is multiplied by.
+    """
+
+    path: Vector | None = None
+    stretched: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathRankARS(RankARS):
+    """Its step grows while successive directions agree, and shrinks while they undo each other.
+
+    Attributes:
+        memory: the share of the newest direction in the path.
+        pace: how quickly the step follows.
+    """
+
+    name: ClassVar[str] = "rank-ars, step by its path"
+
+    memory: float = 0.2
+    pace: float = 0.2
+
+    def init(self, x0: Vector) -> PathState:
+        """Nowhere yet."""
+        return PathState(super().init(x0).x)
+
+    def tell(self, state: DescentState, slate: Slate, answer: Answer) -> DescentState:
+        """The same step, stretched."""
+        direction = self.estimate(slate, answer)
+        if direction is None or not isinstance(state, PathState):
+            return replace(state, widened=state.widened + 1)
+        heading = direction / np.linalg.norm(direction)
+        kept = 1.0 - self.memory
+        path = heading
+        if state.path is not None:
+            path = kept * state.path + np.sqrt(1.0 - kept**2) * heading
+        agreed = float(np.clip(path @ path - 1.0, -1.0, 1.0))
+        return replace(
+            state,
+            x=state.x - self.step * state.stretched * direction,
+            estimates=state.estimates + 1,
+            path=path,
+            stretched=state.stretched * float(np.exp(self.pace * self.memory * agreed)),
+        )
+
+
+def methods(env: str) -> dict[str, AnyOptimizer]:
+    """By their names in the table; those that see values say so."""
+    value_ars = VALUE_ARS.get(env.partition("-v")[0], {"step": 0.02, "mu": 0.03})
+    return {
+        "recipe": optimizers.make(*recipe(env)),
+        "rank-ars": optimizers.make("rank-ars", {"m": 16, "top": 4}),
+        "zo-ranksgd": _descent("zo-ranksgd", m=5),
+        "path": PathRankARS(m=16, top=4),
+        "auto": optimizers.make("auto", {"sigma0": 0.1}),
+        "cma-es": optimizers.make("cma-es", {"m": 5, "sigma0": 0.1}),
+        "ars (values)": ValueARS(**{"m": 16, "top": 4, **value_ars}),
+        "zo-sgd (values)": _descent("zo-sgd", m=5),
+    }
+
+
+VALUE_ARS: dict[str, dict[str, Any]] = {}
+"""What was found best for ARS with values, by as many tries as for the recipes."""
 
 
 def _descent(name: str, **options: Any) -> AnyOptimizer:
@@ -184,24 +251,61 @@ def _spent(work: Callable[[], object]) -> Any:
 
 
 def recipes() -> None:
-    """The reward on held-out resets after so many episodes, seed by seed."""
+    """The reward on held-out resets after so many episodes; what is in RESULTS is not redone."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    for name, make in {**BY_ORDER, **BY_VALUE}.items():
+    for name, optimizer in methods(env).items():
         if len(sys.argv) > 5 and sys.argv[5] not in name:
             continue
-        rewards = learned(env, make(), episodes, range(100, 100 + seeds))
-        told = " ".join(f"{reward:.4g}" for reward in sorted(rewards))
+        what = {"env": env, "episodes": episodes, "name": name, "method": optimizer.name}
+        settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
+        what |= {"looks": _looks(env), "settings": settings}
+        what = json.loads(json.dumps(what))
+        while missing := [n for n in range(FRESH, FRESH + seeds) if str(n) not in _kept(what)]:
+            fresh = missing[:TOGETHER_LEARNED]
+            _keep(what, dict(zip(fresh, learned(env, optimizer, episodes, fresh), strict=True)))
+    table()
+
+
+def _rows() -> list[dict[str, Any]]:
+    return list(json.loads(RESULTS.read_text())["rows"]) if RESULTS.exists() else []
+
+
+def _kept(what: dict[str, Any]) -> dict[str, float]:
+    """Rewards by seeds that were found with the very same settings."""
+    same = [row for row in _rows() if {**row, "rewards": 0} == {**what, "rewards": 0}]
+    return dict(same[0]["rewards"]) if same else {}
+
+
+def _keep(what: dict[str, Any], rewards: dict[int, float]) -> None:
+    """Also those of other settings under the same name are replaced."""
+    names = ("env", "episodes", "name")
+    others = [row for row in _rows() if any(row[name] != what[name] for name in names)]
+    found = _kept(what) | {str(seed): round(reward, 3) for seed, reward in rewards.items()}
+    kept = sorted([*others, {**what, "rewards": found}], key=lambda row: [row[n] for n in names])
+    RESULTS.write_text(json.dumps({"rows": kept}, indent=1) + "\n")
+
+
+def table() -> None:
+    """What `recipes` has found so far, as a table of docs/policies.md."""
+    print("| | | settings | seeds | mean ± std | median | lowest – highest |")
+    print("| --- " * 7 + "|")
+    for row in _rows():
+        found = np.array(list(row["rewards"].values()))
+        tuned = ("m", "top", "step", "mu", "step_decay", "sigma0", "memory", "pace")
+        told = ", ".join(
+            f"{name} {row['settings'][name]:g}"
+            for name in tuned
+            if row["settings"].get(name) not in (None, 1.0)
+        )
         print(
-            f"{env} {name:24} median {np.median(rewards):.5g} mean {np.mean(rewards):.5g} "
-            f"± {np.std(rewards):.3g}: {told}",
-            flush=True,
+            f"| {row['env']}, {row['episodes']:,} episodes | {row['name']}: {row['method']} "
+            f"| {told} | {len(found)} | {found.mean():,.4g} ± {found.std():.3g} "
+            f"| {np.median(found):,.4g} | {found.min():,.4g} – {found.max():,.4g} |"
         )
 
 
-def learned(
-    env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int], looks: int = 10
-) -> list[float]:
-    """Rewards on `looks` held-out resets after so many episodes, one for each seed.
+def learned(env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]) -> list[float]:
+    """Rewards on held-out resets after so many episodes, one for each seed.
 
     All seeds are simulated in step, each with what it has seen itself: bit for bit what each would
     learn alone, in less time.
@@ -212,7 +316,11 @@ def learned(
     while learning := [one for one in learning if one.episodes + len(one.run.ask()) <= episodes]:
         for one, found in zip(learning, _episodes_of(problem, learning), strict=True):
             one.tell(found)
-    return [problem.reward(one.run.best(), one.seen, looks) for one in everyone]
+    return [problem.reward(one.run.best(), one.seen, _looks(env)) for one in everyone]
+
+
+def _looks(env: str) -> int:
+    return LOOKED_AT // PolicyProblem(env).world.horizon
 
 
 def _episodes_of(problem: PolicyProblem, learning: list[Learning]) -> list[Episodes]:
@@ -243,6 +351,6 @@ def _episodes_of(problem: PolicyProblem, learning: list[Learning]) -> list[Episo
 
 
 if __name__ == "__main__":
-    {"speed": speed, "clips": clips, "recipes": recipes}[
+    {"speed": speed, "clips": clips, "recipes": recipes, "table": table}[
         sys.argv[1] if len(sys.argv) > 1 else "speed"
     ]()

@@ -24,6 +24,10 @@ from zorank.stores import MemoryStore, open_store
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "Swimmer": ("zo-ranksgd", {"m": 5, "step": 0.1, "mu": 0.1, "line_search": 0}),
+    "Reacher": (
+        "zo-ranksgd",
+        {"m": 5, "step": 0.03, "mu": 0.1, "step_decay": 0.995, "line_search": 0},
+    ),
 }
 """The best method found for an environment, where it is not the default."""
 DEFAULT: tuple[str, dict[str, Any]] = ("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
