@@ -35,3 +35,33 @@ def dies(x):
 
 def raises(x):
     raise KeyError("no such thing")
+
+
+class Peculiar(Exception):
+    """One that cannot be made again from its text."""
+
+    def __init__(self, a, b):
+        super().__init__(f"{a} {b}")
+
+
+def peculiar(x):
+    raise Peculiar(1, 2)
+
+
+def hangs(x):
+    time.sleep(1000)
+
+
+class HangsTwice:
+    """Its third and its sixth call never return."""
+
+    def __init__(self, folder):
+        self.folder = str(folder)
+
+    def __call__(self, x):
+        for call in range(1, 1000):
+            try:
+                Path(self.folder, str(call)).touch(exist_ok=False)
+            except FileExistsError:
+                continue
+            return hangs(x) if call in (3, 6) else squares(x)

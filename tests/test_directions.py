@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from zorank import InvalidInput, Ranking, Run
+from zorank import InvalidInput, Ranking, Run, minimize
 from zorank.directions import AT_ONCE, BLOCK, Seeded, draw_directions
 from zorank.executors import evaluate
 from zorank.optimizers import REGISTRY, ZORankSGD
@@ -174,6 +174,33 @@ def test_a_wrong_limit_or_law_is_named(monkeypatch):
         seeded().around(np.zeros(3 * BLOCK + 7), 1.0, 0)
     with pytest.raises(InvalidInput, match="law must be 'normal' or 'rademacher'"):
         ZORankSGD(law="cauchy")
+
+
+@pytest.mark.parametrize("threads", ["", "abc", "4,2", "2.0", "-3", "0"])
+def test_a_wish_for_threads_may_be_odd(threads, monkeypatch):
+    rows = rows_of(seeded())
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    assert np.array_equal(rows_of(seeded()), rows)
+
+
+@pytest.mark.parametrize(
+    "name", ["zo-ranksgd", "zo-ranksgd-memory", "rank-ars", "scobo", "zo-sgd"]
+)
+def test_float32_stays_within_bounds(name):
+    seen = []
+
+    def edge(x):
+        seen.extend(x.astype(float).tolist())
+        return float(-np.sum(x))
+
+    bounds = [(0.01, 0.1)] * 5  # neither is a number of float32
+    start = np.full(5, 0.05, np.float32)
+    options = {"step": 0.1, "mu": 0.1}
+    result = minimize(edge, start, 100, name, bounds=bounds, options=options)
+    assert result.x.dtype == np.float32
+    seen += result.x.astype(float).tolist()
+    assert min(seen) >= 0.01
+    assert max(seen) <= 0.1
 
 
 def test_values_that_are_missing_are_not_spoken_of():

@@ -31,7 +31,7 @@ COMMANDS = [
     for page in PAGES
     for block in blocks(page, "sh")
     for command in block.splitlines()
-    if command.strip()
+    if command.partition("#")[0].strip()
 ]
 
 

@@ -592,3 +592,12 @@ def test_a_training_that_is_killed_equals_one_that_is_not(tmp_path, monkeypatch)
         return state(names["model"])
 
     assert finished(killed) == finished(tmp_path / "whole")
+
+
+def test_a_module_that_was_converted_is_refused():
+    model = nn.Linear(3, 2)
+    trainer = RankTrainer(model, m=4)
+    trainer.step(lambda m: float(m.weight.square().sum()))
+    model.double()
+    with pytest.raises(InvalidInput, match="lies elsewhere than when training began"):
+        trainer.step(lambda m: float(m.weight.square().sum()))

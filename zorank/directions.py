@@ -194,7 +194,8 @@ def held_megabytes() -> float:
 
 def _threads() -> int:
     # Whoever keeps numeric libraries to a thread means us, too: a pool's workers do.
-    return int(os.environ.get("OMP_NUM_THREADS", 0)) or os.cpu_count() or 1
+    wish = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # may be "4,2"
+    return (int(wish) if wish.isdigit() else 0) or os.cpu_count() or 1
 
 
 def _fill(law: Law, rng: np.random.Generator, out: NDArray[Any]) -> None:

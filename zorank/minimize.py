@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Callback = Callable[["Result"], Any]
 
+LONGEST_DEADLINE = 1e6
+"""Seconds; a wait beyond some years overflows a clock."""
+
 
 @dataclass(eq=False)
 class Result:
@@ -109,6 +112,7 @@ def minimize(
         deadline: seconds an executor has for a slate; candidates that are late are left unranked.
     """
     _check_points(points)
+    _check_executor(executor, deadline, vectorized)
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options are settings by name, found {options!r:.60}")
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
@@ -206,6 +210,23 @@ def _given(**settings: Any) -> dict[str, Any]:
 def _check_points(points: object) -> None:
     if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 1:
         raise InvalidInput(f"points must be a whole number from 1, found {points!r}")
+
+
+def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InvalidInput(
+            f"executor must be a concurrent.futures.Executor, found {executor!r:.60}; for "
+            "processes: zorank.executors.Processes(4)"
+        )
+    if executor is not None and vectorized:
+        raise InvalidInput("a vectorized objective takes all candidates at once: no executor")
+    if deadline is None:
+        return
+    number = isinstance(deadline, (int, float)) and not isinstance(deadline, bool)
+    if not (number and 0 < deadline < LONGEST_DEADLINE):
+        raise InvalidInput(f"deadline must be a number of seconds above 0, found {deadline!r:.60}")
+    if executor is None:
+        raise InvalidInput("a deadline is for an executor: nobody else can be late")
 
 
 def _bounds(bounds: Any) -> tuple[Any, Any] | None:

@@ -42,10 +42,11 @@ def as_start(x0: ArrayLike, keep_float32: bool) -> Vector:
 
 
 def _is_whole(x: NDArray[Any], kind: Any) -> bool:
-    """Whether it is a finite vector of this kind that no other array can change."""
+    """Whether it is a finite vector of this kind that owns its numbers."""
     parts = range(0, x.size, TAKEN_OVER)
     return (
-        x.ndim == 1
+        type(x) is np.ndarray
+        and x.ndim == 1
         and x.base is None
         and x.dtype == kind
         and all(bool(np.isfinite(x[i : i + TAKEN_OVER]).all()) for i in parts)

@@ -147,7 +147,8 @@ def _executor(
     if workers is None and cluster is None:
         yield None
         return
-    with executors.Cluster(cluster) if cluster else executors.Processes(workers) as executor:
+    remote = cluster is not None
+    with executors.Cluster(cluster) if remote else executors.Processes(workers) as executor:
         try:
             yield executor
         except BaseException:

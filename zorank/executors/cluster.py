@@ -37,18 +37,21 @@ class Cluster(Executor):
                 "a cluster is a scheduler's address or a distributed.Client, "
                 f"found {address!r:.60}"
             )
-        if not self.client.nthreads():
-            where = self.client.scheduler.address
+        self.losses = (distributed.KilledWorker,)
+        try:
+            self.renew()
+        except EvaluationError:
             self.shutdown()
-            raise EvaluationError(
-                f"the Dask scheduler at {where} has no workers; "
-                f"start some with: dask worker {where}"
-            )
+            raise
         self._futures: Any = self.client.get_executor(pure=False)
+        self._sent: tuple[Any, Any] = (None, None)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Have a worker call it."""
-        _let_travel(args[0] if args and callable(args[0]) else fn)
+        if args and callable(args[0]):
+            args = (self._travelling(args[0]), *args[1:])
+        else:
+            fn = self._travelling(fn)
         future: Future[Any] = self._futures.submit(fn, *args, **kwargs)
         return future
 
@@ -57,10 +60,50 @@ class Cluster(Executor):
         """The design in one worker's memory; others fetch it from there when they need it."""
         yield self.client.scatter(design, hash=False)
 
+    def renew(self) -> None:
+        """Dask finds other workers by itself; make sure that there are some."""
+        if self.client.status != "running":
+            raise EvaluationError(
+                "the Dask scheduler no longer answers; start it again, or another, and the run "
+                "goes on from its last answer"
+            )
+        if not self.client.nthreads():
+            where = self.client.scheduler.address
+            raise EvaluationError(
+                f"the Dask scheduler at {where} has no workers; "
+                f"start some with: dask worker {where}"
+            )
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster; it goes on for others."""
         if self._mine:
             self.client.close()
+
+    def _travelling(self, f: Any) -> Any:
+        if self._sent[0] is not f:
+            self._sent = (f, Travelling(f))
+        return self._sent[1]
+
+
+class Travelling:
+    """A function that is sent whole, with the user's own module: workers may not have that."""
+
+    def __init__(self, f: Any) -> None:
+        import cloudpickle
+
+        for part in (f, getattr(f, "func", None), getattr(f, "__self__", None)):
+            _by_value(part)
+        self._f = f
+        self._packed: bytes = cloudpickle.dumps(f)
+
+    def __call__(self, *args: Any) -> Any:
+        """As the function itself."""
+        return self._f(*args)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        import cloudpickle
+
+        return cloudpickle.loads, (self._packed,)
 
 
 def _connect(address: str, seconds: float) -> Any:
@@ -76,17 +119,18 @@ def _connect(address: str, seconds: float) -> Any:
         ) from error
 
 
-def _let_travel(f: Any) -> None:
-    """Send a function of the user's own module whole: workers may not have that module."""
-    module = sys.modules.get(getattr(f, "__module__", None) or "")
+def _by_value(f: Any) -> None:
+    """Let what is defined in the user's own module travel as its code, not by its name."""
+    name = getattr(f, "__module__", None) or type(f).__module__
+    module = sys.modules.get(name)
     file = getattr(module, "__file__", None)
-    if module is None or file is None or module.__name__ == "__main__":
+    if module is None or file is None or name == "__main__":
         return
-    installed = (sysconfig.get_paths()[name] for name in ("purelib", "platlib", "stdlib"))
-    ours = module.__name__.partition(".")[0] == "zorank"
+    installed = (sysconfig.get_paths()[place] for place in ("purelib", "platlib", "stdlib"))
+    ours = name.partition(".")[0] == "zorank"
     if ours or any(Path(file).is_relative_to(place) for place in installed):
         return
     import cloudpickle
 
-    if module.__name__ not in cloudpickle.list_registry_pickle_by_value():
+    if name not in cloudpickle.list_registry_pickle_by_value():
         cloudpickle.register_pickle_by_value(module)

@@ -29,7 +29,8 @@ def evaluate(
     """The value of every candidate, (m,), in the slate's order whoever finishes first.
 
     With a deadline (seconds), candidates an executor has not finished by then may be left out:
-    their values are NaN. Two are always waited for, and all that the slate's question hangs on.
+    their values are NaN. Two are waited for, and all that the slate's question hangs on, ten
+    times as long.
     """
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))

@@ -7,7 +7,7 @@ import os
 import pickle
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -53,6 +53,7 @@ def _load(reference: Reference) -> Design:
 @contextmanager
 def in_a_file(design: Design) -> Iterator[Reference]:
     """The design in a file that lasts as long as the slate is evaluated."""
+    _tidy()
     arrays: list[pickle.PickleBuffer] = []
     recipe = pickle.dumps(design, protocol=5, buffer_callback=arrays.append)
     where = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
@@ -67,7 +68,9 @@ def in_a_file(design: Design) -> Iterator[Reference]:
 
 
 def _write(arrays: list[pickle.PickleBuffer], folder: Path | None) -> str:
-    with tempfile.NamedTemporaryFile(prefix="zorank-", dir=folder, delete=False) as file:
+    with tempfile.NamedTemporaryFile(
+        prefix=f"zorank-{os.getpid()}-", dir=folder, delete=False
+    ) as file:
         try:
             for array in arrays:
                 file.write(array.raw())
@@ -77,6 +80,27 @@ def _write(arrays: list[pickle.PickleBuffer], folder: Path | None) -> str:
             Path(file.name).unlink(missing_ok=True)
             raise
     return file.name
+
+
+@lru_cache(maxsize=1)  # once a process is often enough
+def _tidy() -> None:
+    """Remove what processes that were killed left behind: it would take memory for ever."""
+    for file in SHARED_MEMORY.glob("zorank-*-*"):
+        owner = file.name.split("-")[1]
+        if owner.isdigit() and not is_running(int(owner)):
+            with suppress(OSError):
+                file.unlink()
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process of this number."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is someone else's
+        return True
+    return True
 
 
 def sendable(f: Any) -> None:

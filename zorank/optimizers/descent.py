@@ -118,11 +118,13 @@ class Descent(ABC):
 
     def init(self, x0: Vector) -> DescentState:
         """Start at x0, put where candidates may lie."""
-        return DescentState(starting_point(make_space(self.space, self.bounds, x0.size), x0))
+        return DescentState(
+            starting_point(make_space(self.space, self.bounds, x0.size, x0.dtype), x0)
+        )
 
     def ask(self, state: DescentState, rng: np.random.Generator) -> Slate:
         """Estimate a direction, or search along the one that waits."""
-        space = make_space(self.space, self.bounds, state.x.size)
+        space = make_space(self.space, self.bounds, state.x.size, state.x.dtype)
         if state.direction is None:
             return self.probe(state.x, self._radius(state), space, rng)
         eta = self.step * self.step_decay ** (state.estimates - 1)
@@ -145,7 +147,7 @@ class Descent(ABC):
             return replace(state, direction=direction)
         direction *= -eta  # in place: at large d a second vector is a second gigabyte
         direction += state.x
-        x = make_space(self.space, self.bounds, state.x.size).place(direction)
+        x = make_space(self.space, self.bounds, state.x.size, state.x.dtype).place(direction)
         return replace(state, x=x)
 
     def best(self, state: DescentState) -> Vector:

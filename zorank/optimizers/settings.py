@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,12 +13,17 @@ from zorank.errors import InvalidInput
 from zorank.slates import Box, Free, Shell, Space
 from zorank.types import Vector
 
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
 SpaceName: TypeAlias = Literal["euclidean", "gaussian"]
 Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 
 
-def make_space(space: SpaceName, bounds: Bounds | None, dim: int) -> Space:
-    """The space that an optimizer's settings name, for candidates of this dimension."""
+def make_space(
+    space: SpaceName, bounds: Bounds | None, dim: int, dtype: DTypeLike = np.float64
+) -> Space:
+    """The space that an optimizer's settings name, for candidates of this dimension and type."""
     if space == "gaussian":
         return Shell()
     if bounds is None:
@@ -29,7 +34,16 @@ def make_space(space: SpaceName, bounds: Bounds | None, dim: int) -> Space:
             raise InvalidInput(
                 f"bounds are given for {bound.size} coordinates, but candidates have {dim}"
             )
+    lower, upper = _inward(lower, dtype, np.inf), _inward(upper, dtype, -np.inf)
     return Box(np.broadcast_to(lower, dim), np.broadcast_to(upper, dim))
+
+
+def _inward(bound: Vector, dtype: DTypeLike, towards: float) -> Vector:
+    """A bound in numbers of this type, rounded so that it is kept."""
+    with np.errstate(over="ignore"):
+        rounded = bound.astype(dtype)
+    outside = rounded < bound if towards > 0 else rounded > bound
+    return np.where(outside, np.nextafter(rounded, rounded.dtype.type(towards)), rounded)
 
 
 def starting_point(space: Space, x0: Vector) -> Vector:

@@ -88,11 +88,13 @@ class ZORankSGDMemory:
 
     def init(self, x0: Vector) -> MemoryState:
         """Lines 1 to 3."""
-        return MemoryState(starting_point(make_space(self.space, self.bounds, x0.size), x0))
+        return MemoryState(
+            starting_point(make_space(self.space, self.bounds, x0.size, x0.dtype), x0)
+        )
 
     def ask(self, state: MemoryState, rng: np.random.Generator) -> Slate:
         """Line 6, or line 11 when a direction waits for its search."""
-        space = make_space(self.space, self.bounds, state.x.size)
+        space = make_space(self.space, self.bounds, state.x.size, state.x.dtype)
         if state.challenger is None or state.memory is None:
             around = surroundings(state.x, self._radius(state), self.m, space, rng, itself=False)
             return Slate(around, k=self.k)

@@ -38,7 +38,7 @@ class Dream:
     """
 
     prompt: str = option("", f"Some of: {', '.join(vocabulary.WORDS)}.", more=False)
-    guidance: float = option(2.0, "How much stress to put on the prompt.")
+    guidance: float = option(4.0, "How much stress to put on the prompt.")
     steps: int = option(12, "Of the sampler; more are slower and hardly better.")
     sampler: str = option("dpm++", "How the steps are taken.", choices=SAMPLERS)
     size: int = option(512, "Pixels a side.")

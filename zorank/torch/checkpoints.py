@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from zorank.errors import ReplayError, StoreError
+from zorank.executors.sharing import is_running
 from zorank.torch.weights import Weights, digest, uninterrupted
 from zorank.types import Round
 
@@ -122,8 +123,13 @@ class Checkpoints:
         files = sorted((n, path) for n, path in self._files() if n)
         undone = [path for n, path in files if n > rounds]
         past = [path for n, path in files if n <= rounds]
-        for path in [*undone, *past[:-KEPT]]:
+        for path in [*undone, *past[:-KEPT], *self._unfinished()]:
             path.unlink(missing_ok=True)
+
+    def _unfinished(self) -> list[Path]:
+        """What processes that were killed while they wrote left behind."""
+        found = ((re.search(r"\.(\d+)\.unfinished$", p.name), p) for p in self.folder.iterdir())
+        return [p for match, p in found if match and not is_running(int(match[1]))]
 
 
 def _load(weights: Weights, content: Mapping[str, Any]) -> bool:

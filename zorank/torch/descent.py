@@ -58,7 +58,7 @@ class ModuleDescent:
     def __post_init__(self) -> None:
         check_count(self, "m", 2)
         for name in ("step", "mu"):
-            check_number(self, name, above=0)
+            check_number(self, name, above=0, at_most=1e6)  # weights must not overflow
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
         check_number(self, "widen", at_least=1)

@@ -261,6 +261,13 @@ class RankTrainer:
                 "return from what `ask` calls, first"
             )
         self._weights.restore()  # only if Ctrl-C met the very moment between the two
+        for part in self._weights.parts:
+            if self.model.get_parameter(part.name).data_ptr() != part.values.data_ptr():
+                raise InvalidInput(
+                    f"parameter {part.name!r} lies elsewhere than when training began: the module "
+                    "was moved or converted (to, double, load_state_dict with assign). Make it as "
+                    "it is to be first, then a new RankTrainer, from the same folder to go on"
+                )
         self._follow()
 
     def _answered(self) -> list[Round]:
@@ -328,7 +335,10 @@ def _open(
 ) -> tuple[Store, str | None]:
     """The store, and the run's name in it; a folder alone keeps everything."""
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"{folder} cannot be a folder for checkpoints: {error}") from error
         if store is None:
             return open_store(Path(folder) / "run.db"), name or "training"
     if isinstance(store, str):

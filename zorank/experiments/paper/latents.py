@@ -86,4 +86,4 @@ def frame(axes: Any, text: str, title: str = "", below: str = "") -> None:
     if title:
         axes.set_title(title)
     if below:
-        axes.set_xlabel(below, fontsize=7.5)
+        axes.set_xlabel(below, fontsize=7.5, loc="left")

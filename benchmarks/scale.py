@@ -1,0 +1,385 @@
+"""What a round costs and needs from d = 100 to 100 million; workers; what is sent.
+
+    python benchmarks/scale.py all --out docs/results/scale.json --picture docs/images/scale.png
+
+cost     one round (ask, every candidate looked at, tell) in a fresh process for each size: its
+         time over that of drawing its m·d normals alone, its peak memory over one vector of d.
+         Beside it pycma with a diagonal covariance, cmaes' SepCMA, EvoTorch's SNES where they are
+         installed, and a plain evolution strategy of ten lines of NumPy.
+workers  the speed-up of two workers on an objective that only computes, and what a round sends.
+
+Each is a ratio against a bound or a peer in the same run. m = 10; float32 from a million on.
+"""
+
+import argparse
+import json
+import os
+import pickle
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+M = 10
+SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+LARGEST = {"pycma": 100_000, "cmaes": 1_000_000, "evotorch": 10_000_000, "numpy": 10_000_000}
+"""Beyond these a round of a peer takes minutes, or more memory than a laptop has."""
+
+
+def kind(d: int) -> str:
+    """The type of numbers measured at this size."""
+    return "float32" if d >= 1_000_000 else "float64"
+
+
+# One process each: a peak of memory cannot be reset.
+
+
+def draws(d: int) -> float:
+    """Seconds to draw m·d normals by one thread, a direction at a time into the same array."""
+    generator = np.random.Generator(np.random.SFC64(0))
+    xi = np.ones(d, kind(d))  # touched: the first use of a page is not what is measured
+    begin = time.perf_counter()
+    for _ in range(M):
+        generator.standard_normal(out=xi, dtype=xi.dtype.type)
+    return time.perf_counter() - begin
+
+
+def zorank_round(d: int) -> Callable[[], None]:
+    """Ask, look at every candidate, tell."""
+    from zorank import Run
+    from zorank.executors import evaluate
+    from zorank.optimizers import ZORankSGD
+
+    run = Run(ZORankSGD(m=M, line_search=0, step=0.1, mu=0.01), np.ones(d, kind(d)))
+
+    def step() -> None:
+        slate = run.ask()
+        run.tell(slate.answer_from(evaluate(first_numbers, slate)))
+
+    return step
+
+
+def zorank_unseen(d: int) -> Callable[[], None]:
+    """Ask and tell alone, for a judge who makes the candidates elsewhere."""
+    from zorank import Run
+    from zorank.optimizers import ZORankSGD
+
+    run = Run(ZORankSGD(m=M, line_search=0, step=0.1, mu=0.01), np.ones(d, kind(d)))
+
+    def step() -> None:
+        run.ask()
+        run.tell(list(range(M)))
+
+    return step
+
+
+def pycma_round(d: int) -> Callable[[], None]:
+    """A generation of pycma with a diagonal covariance."""
+    import cma
+
+    options = {"CMA_diagonal": True, "popsize": M, "verbose": -9, "seed": 1}
+    search = cma.CMAEvolutionStrategy(np.ones(d), 0.01, options)
+
+    def step() -> None:
+        candidates = search.ask()
+        search.tell(candidates, [first_numbers(x) for x in candidates])
+
+    return step
+
+
+def cmaes_round(d: int) -> Callable[[], None]:
+    """A generation of cmaes' SepCMA."""
+    from cmaes import SepCMA
+
+    search = SepCMA(mean=np.ones(d), sigma=0.01, population_size=M, seed=1)
+
+    def step() -> None:
+        candidates = [search.ask() for _ in range(M)]
+        search.tell([(x, first_numbers(x)) for x in candidates])
+
+    return step
+
+
+def evotorch_round(d: int) -> Callable[[], None]:
+    """A generation of EvoTorch's SNES, vectorised, on the CPU."""
+    import logging
+
+    logging.disable()
+    import torch
+    from evotorch import Problem
+    from evotorch.algorithms import SNES
+
+    problem: Any = Problem(
+        "min",
+        lambda x: (x[:, :1000] ** 2).sum(dim=-1),
+        solution_length=d,
+        initial_bounds=(1.0, 1.0),
+        vectorized=True,
+        dtype=getattr(torch, kind(d)),
+    )
+    search: Any = SNES(problem, popsize=M, stdev_init=0.01)
+
+    def step() -> None:
+        search.step()
+
+    return step
+
+
+def numpy_round(d: int) -> Callable[[], None]:
+    """A plain evolution strategy: all directions held, centred ranks as weights."""
+    x = np.ones(d, kind(d))
+    generator = np.random.default_rng(1)
+
+    def step() -> None:
+        xi = generator.standard_normal((M, d), dtype=x.dtype.type)
+        values = [first_numbers(x + 0.01 * row) for row in xi]
+        ranks = np.argsort(np.argsort(values)) - (M - 1) / 2
+        x[:] -= (0.1 / M) * (ranks.astype(x.dtype) @ xi)
+
+    return step
+
+
+def first_numbers(x: Any) -> float:
+    """An objective that costs nothing beside a round."""
+    part = x[:1000]
+    return float(part @ part)
+
+
+ROUNDS = {
+    "zorank": zorank_round,
+    "ask and tell": zorank_unseen,
+    "pycma": pycma_round,
+    "cmaes": cmaes_round,
+    "evotorch": evotorch_round,
+    "numpy": numpy_round,
+}
+
+
+def measure(name: str, d: int) -> dict[str, float]:
+    """In this process: a round's time beside that of its draws, and the peak of memory."""
+    repeats = max(1, min(200, 2_000_000 // d))
+    draws(100)
+    ROUNDS[name](100)()  # what a method imports is not what a round of it needs
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    step = ROUNDS[name](d)
+    step()  # the first round imports and touches
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - begin)
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    drawn = float(np.median([draws(d) for _ in range(min(repeats, 20))]))
+    return {
+        "seconds": float(np.median(times)),
+        "draws": drawn,
+        "ratio": float(np.median(times)) / drawn,
+        "vectors": (peak - resident) / (np.dtype(kind(d)).itemsize * d),
+    }
+
+
+def cost(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
+    """Every method at every size that it can do."""
+    rows = []
+    for name in ROUNDS:
+        for d in sizes:
+            if d > LARGEST.get(name, d):
+                continue
+            for threads in ("1", "") if d >= 10_000_000 and name == "zorank" else ("1",):
+                row = in_a_fresh_process(name, d, threads)
+                if row is None:
+                    break
+                rows.append(row)
+                told = f"{name:13} d = {d:<12,} {row['threads']} threads"
+                told += f" {1e3 * row['seconds']:11.3f} ms {row['ratio']:7.2f} × draws"
+                print(f"{told} {row['vectors']:8.2f} vectors", flush=True)
+    return rows
+
+
+def in_a_fresh_process(name: str, d: int, threads: str) -> dict[str, Any] | None:
+    """What `measure` found there; None, and a line that says why, if it failed."""
+    variables = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
+    if threads:
+        variables["OMP_NUM_THREADS"] = threads
+    done = subprocess.run(
+        [sys.executable, __file__, "one", "--name", name, "--size", str(d)],
+        capture_output=True,
+        text=True,
+        env=variables,
+    )
+    if done.returncode:
+        print(f"{name:13} d = {d:,}: {done.stderr.strip().splitlines()[-1]:.90}", flush=True)
+        return None
+    many = int(threads or os.cpu_count() or 1)
+    return {"name": name, "d": d, "threads": many, **json.loads(done.stdout)}
+
+
+def compute(x: Any) -> float:
+    """An objective that keeps a core busy for a while, whatever x is."""
+    total, state = 0.0, float(abs(x[0]))
+    for _ in range(4_000_000):
+        state = (state * 1.000001 + 0.1) % 7.0
+        total += state
+    return total
+
+
+def workers() -> dict[str, Any]:
+    """Speed-up, and bytes sent, of processes and of a Dask cluster."""
+    from zorank import minimize
+    from zorank.executors import Cluster, Processes
+
+    settings: dict[str, Any] = {
+        "method": "zo-ranksgd",
+        "m": M,
+        "points": 2 * M,
+        "options": {"line_search": 0, "step": 0.1, "mu": 0.01},
+    }
+
+    def seconds(executor: Executor | None) -> float:
+        minimize(first_numbers, np.ones(10), executor=executor, **settings)  # workers start
+        begin = time.perf_counter()
+        minimize(compute, np.ones(10), executor=executor, **settings)
+        return time.perf_counter() - begin
+
+    alone = seconds(None)
+    found: dict[str, Any] = {"alone": alone, "cores": os.cpu_count(), "bare 2": two_bare(2 * M)}
+    for many in (1, 2, 4):
+        with Processes(many) as processes:
+            found[f"processes {many}"] = seconds(processes)
+    import distributed
+
+    made: Any = distributed.LocalCluster
+    with (
+        made(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local,
+        Cluster(local.scheduler_address) as cluster,
+    ):
+        found["dask 2"] = seconds(cluster)
+    for name in ("bare 2", "processes 1", "processes 2", "processes 4", "dask 2"):
+        print(f"{name:12} {alone / found[name]:.2f} × one process alone", flush=True)
+    found["sent"] = {str(d): sent(d) for d in (1_000, 100_000, 10_000_000)}
+    for d, parts in found["sent"].items():
+        print(f"d = {int(d):,}: {parts}", flush=True)
+    return found
+
+
+def two_bare(many: int) -> float:
+    """Seconds of two plain processes that compute as often together: what the cores can do."""
+    program = f"import scale\nfor _ in range({many // 2}): scale.compute([1.0])"
+    begin = time.perf_counter()
+    both = [
+        subprocess.Popen([sys.executable, "-c", program], cwd=Path(__file__).parent)
+        for _ in range(2)
+    ]
+    for process in both:
+        process.wait()
+    return time.perf_counter() - begin
+
+
+class Counting(Executor):
+    """Counts what it would send to other machines: one pickle for each task."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Count it, and do it here."""
+        self.sent += len(pickle.dumps((fn, args)))
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class CountingReferences(Counting):
+    """The same for an executor that is given references, as processes are."""
+
+    def share(self, design: Any) -> Any:
+        """A file that workers of this machine read."""
+        from zorank.executors.sharing import in_a_file
+
+        return in_a_file(design)
+
+
+def sent(d: int) -> dict[str, int]:
+    """Bytes of a round: tasks with references, the design once; m candidates, to compare."""
+    from zorank.executors import evaluate
+    from zorank.optimizers import ZORankSGD
+    from zorank.rng import for_round
+
+    optimizer = ZORankSGD(m=M, line_search=0)
+    slate = optimizer.ask(optimizer.init(np.ones(d, kind(d))), for_round(0, 0))
+    by_reference = CountingReferences()
+    values = evaluate(first_numbers, slate, executor=by_reference)
+    answer = json.dumps(slate.answer_from(values).to_json())
+    return {
+        "tasks": by_reference.sent,
+        "design": len(pickle.dumps(slate.design)),
+        "candidates": M * d * np.dtype(kind(d)).itemsize,
+        "answer": len(answer),
+    }
+
+
+def draw_picture(rows: list[dict[str, Any]], path: Path) -> None:
+    """Time and memory against d."""
+    from matplotlib.figure import Figure
+
+    labels = {"zorank": "zorank", "numpy": "plain NumPy ES", "evotorch": "EvoTorch SNES"}
+    labels |= {"pycma": "pycma, diagonal", "cmaes": "cmaes SepCMA"}
+    figure = Figure(figsize=(8.4, 3.3), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    for name, label in labels.items():
+        mine = [r for r in rows if r["name"] == name and r["threads"] == 1]
+        style = {"lw": 2.4, "color": "#1f5fbf"} if name == "zorank" else {"lw": 1.2}
+        left.loglog(
+            [r["d"] for r in mine], [r["seconds"] for r in mine], "o-", ms=3, label=label, **style
+        )
+        large = [r for r in mine if r["d"] >= 1_000_000]
+        right.semilogx([r["d"] for r in large], [r["vectors"] for r in large], "o-", ms=3, **style)
+    ours = [r for r in rows if r["name"] == "zorank" and r["threads"] == 1]
+    left.loglog(
+        [r["d"] for r in ours], [r["draws"] for r in ours], "k:", lw=1, label="m·d normals alone"
+    )
+    right.axhline(3, color="#888888", lw=0.8, ls="--")
+    left.set_ylabel("seconds a round, m = 10, one thread")
+    right.set_ylabel("peak memory, vectors of d")
+    right.set_ylim(bottom=0)
+    for axes in (left, right):
+        axes.set_xlabel("d")
+        axes.grid(True, color="#e6e6e6", lw=0.6)
+    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("all", "cost", "workers", "one"))
+    parser.add_argument("--name", choices=ROUNDS)
+    parser.add_argument("--size", type=int)
+    parser.add_argument("--largest", type=int, default=SIZES[-1])
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--picture", type=Path)
+    args = parser.parse_args()
+    if args.what == "one":
+        print(json.dumps(measure(args.name, args.size)))
+        return
+    found: dict[str, Any] = (
+        json.loads(args.out.read_text()) if args.out and args.out.exists() else {}
+    )
+    if args.what in ("all", "cost"):
+        found["cost"] = cost(tuple(d for d in SIZES if d <= args.largest))
+    if args.what in ("all", "workers"):
+        found["workers"] = workers()
+    if args.out:
+        args.out.write_text(json.dumps(found, indent=1) + "\n")
+    if args.picture:
+        draw_picture(found["cost"], args.picture)
+
+
+if __name__ == "__main__":
+    main()
