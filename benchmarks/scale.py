@@ -324,34 +324,46 @@ def sent(d: int) -> dict[str, int]:
     }
 
 
-def draw_picture(rows: list[dict[str, Any]], path: Path) -> None:
-    """Time and memory against d."""
+def draw_picture(found: dict[str, Any], path: Path) -> None:
+    """Time and memory against d, and speed against workers."""
     from matplotlib.figure import Figure
 
-    labels = {"zorank": "zorank", "numpy": "plain NumPy ES", "evotorch": "EvoTorch SNES"}
-    labels |= {"pycma": "pycma, diagonal", "cmaes": "cmaes SepCMA"}
-    figure = Figure(figsize=(8.4, 3.3), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for name, label in labels.items():
+    rows = found["cost"]
+    styles = {
+        "zorank": ("zorank", "#1f4e9c", 2.4),
+        "numpy": ("plain NumPy ES", "#888888", 1.2),
+        "evotorch": ("EvoTorch SNES", "#d1691f", 1.2),
+        "pycma": ("pycma, diagonal", "#3a8a4d", 1.2),
+        "cmaes": ("cmaes SepCMA", "#a03060", 1.2),
+    }
+    figure = Figure(figsize=(9.6, 3.3), layout="constrained")
+    times, memory, speed = figure.subplots(1, 3, width_ratios=(3, 2.4, 1.6))
+    for name, (label, colour, width) in styles.items():
         mine = [r for r in rows if r["name"] == name and r["threads"] == 1]
-        style = {"lw": 2.4, "color": "#1f5fbf"} if name == "zorank" else {"lw": 1.2}
-        left.loglog(
-            [r["d"] for r in mine], [r["seconds"] for r in mine], "o-", ms=3, label=label, **style
-        )
+        style: dict[str, Any] = {"color": colour, "lw": width, "marker": "o", "ms": 3}
+        sizes = [r["d"] for r in mine]
+        times.loglog(sizes, [r["seconds"] for r in mine], label=label, **style)
         large = [r for r in mine if r["d"] >= 1_000_000]
-        right.semilogx([r["d"] for r in large], [r["vectors"] for r in large], "o-", ms=3, **style)
+        memory.loglog([r["d"] for r in large], [r["vectors"] for r in large], **style)
     ours = [r for r in rows if r["name"] == "zorank" and r["threads"] == 1]
-    left.loglog(
-        [r["d"] for r in ours], [r["draws"] for r in ours], "k:", lw=1, label="m·d normals alone"
-    )
-    right.axhline(3, color="#888888", lw=0.8, ls="--")
-    left.set_ylabel("seconds a round, m = 10, one thread")
-    right.set_ylabel("peak memory, vectors of d")
-    right.set_ylim(bottom=0)
-    for axes in (left, right):
+    drawn = [r["draws"] for r in ours]
+    times.loglog([r["d"] for r in ours], drawn, "k:", lw=1, label="m·d normals alone")
+    memory.axhline(3, color="#888888", lw=0.8, ls="--")
+    workers = found["workers"]
+    gains = {n: workers["alone"] / workers[f"processes {n}"] for n in (1, 2, 4)}
+    speed.plot(list(gains), list(gains.values()), "o-", color="#1f4e9c", lw=2.4, ms=3)
+    speed.plot([2], [workers["alone"] / workers["dask 2"]], "s", color="#d1691f", ms=4)
+    speed.annotate("Dask", (2, workers["alone"] / workers["dask 2"]), (2.2, 1.6), fontsize=7.5)
+    times.set_ylabel("seconds a round, m = 10, one thread")
+    memory.set_ylabel("peak memory, vectors of d")
+    speed.set_ylabel(f"speed, {workers['cores']} cores")
+    speed.set_xlabel("worker processes")
+    speed.set_ylim(0, 2.2)
+    for axes in (times, memory):
         axes.set_xlabel("d")
+    for axes in (times, memory, speed):
         axes.grid(True, color="#e6e6e6", lw=0.6)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
+    figure.legend(loc="outside upper center", ncols=6, frameon=False, fontsize=8)
     figure.savefig(path, dpi=150)
 
 
@@ -378,7 +390,7 @@ def main() -> None:
     if args.out:
         args.out.write_text(json.dumps(found, indent=1) + "\n")
     if args.picture:
-        draw_picture(found["cost"], args.picture)
+        draw_picture(found, args.picture)
 
 
 if __name__ == "__main__":
