@@ -121,7 +121,7 @@ def test_the_flow_from_start_to_result(client, run_id):
     assert client.get(f"/api/runs/{run_id}/start").status_code == 200
     moving = client.get(f"/api/runs/{run_id}/journey").content
     assert moving[:4] == b"RIFF"
-    assert b"ANIM" in moving
+    assert (b"ANIM" in moving) == any(moved[2:])  # a single best picture stands still
     assert len(client.get(f"/api/runs/{run_id}/vector").json()) == Landscape().dim
 
 
