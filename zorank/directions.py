@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
+from zorank import machine
 from zorank.errors import InvalidInput
 from zorank.types import Vector
 
@@ -161,7 +162,7 @@ class Seeded:
     def _spread(self, work: Callable[[Iterator[tuple[int, slice]], Vector], None]) -> None:
         """All blocks, on all cores: NumPy lets go of Python's lock while it draws and adds."""
         starts = range(0, self.dim, BLOCK)
-        threads = min(_threads(), len(starts))
+        threads = min(machine.threads(), len(starts))
 
         def share(first: int) -> None:
             blocks = (
@@ -190,12 +191,6 @@ def held_megabytes() -> float:
         raise InvalidInput(
             f"ZORANK_HELD_MB must be a number of megabytes, found {wish!r}"
         ) from None
-
-
-def _threads() -> int:
-    # Whoever keeps numeric libraries to a thread means us, too: a pool's workers do.
-    wish = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # may be "4,2"
-    return (int(wish) if wish.isdigit() else 0) or os.cpu_count() or 1
 
 
 def _fill(law: Law, rng: np.random.Generator, out: NDArray[Any]) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -14,6 +13,7 @@ import numpy as np
 from zorank import optimizers
 from zorank.errors import InvalidInput, ReplayError
 from zorank.executors import Objective, evaluate
+from zorank.progress import progress_bar, stops
 from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
 from zorank.slates import Points, Slate
@@ -130,7 +130,7 @@ def minimize(
             run.best(), run.points, len(history), message, success, list(history), run, value
         )
 
-    with _progress_bar(progress, points) as show:
+    with progress_bar(progress, points, "points", "best") as show:
         while run.points + len(slate := run.ask()) <= points:
             values = evaluate(
                 f, slate, vectorized=vectorized, executor=executor, deadline=deadline
@@ -139,7 +139,7 @@ def minimize(
             run.tell(answer, note={"value": float(better(values[~np.isnan(values)]))})
             history += _with_best(run.history[-1:], better, history)
             show(run.points, history[-1]["best"])
-            if callback is not None and _stops(callback, result("running", False)):
+            if callback is not None and stops(callback, result("running", False)):
                 return result("the callback stopped it", False)
     if run.points == 0:
         return result(f"a slate has {len(slate)} candidates; {points} points allow none", False)
@@ -196,13 +196,6 @@ def _check_purpose(run: Run, wanted: Mapping[str, Any]) -> None:
         )
 
 
-def _stops(callback: Callback, result: Result) -> bool:
-    try:
-        return bool(callback(result))
-    except StopIteration:
-        return True
-
-
 def _given(**settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
@@ -255,23 +248,3 @@ def _plain(bound: ArrayLike) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"a bound must be numbers, found {bound!r:.60}") from error
     return array.item() if array.size == 1 else array.tolist()
-
-
-@contextmanager
-def _progress_bar(wanted: bool, points: int) -> Iterator[Callable[[int, float], None]]:
-    """A function to call after every round; it draws a bar on standard error if that is wanted."""
-    if not wanted:
-        yield lambda done, best: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.completed:.0f}/{task.total:.0f} points"),
-        BarColumn(),
-        TextColumn("best {task.fields[best]:.6g}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("points", total=points, best=float("nan"))
-        yield lambda done, best: bar.update(task, completed=done, best=best)

@@ -31,7 +31,8 @@ class Optimizer(Protocol[S]):
 
     Implementations are frozen dataclasses whose fields are plain JSON values: the fields are the
     configuration that a store keeps. One that models every rater's own noise may say so by
-    `learns_raters = True`: then nobody else weighs their ballots.
+    `learns_raters = True`: then nobody else weighs their ballots. One that can work in float32
+    says `takes_float32 = True`; others are given float64.
     """
 
     name: ClassVar[str]

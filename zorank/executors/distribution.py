@@ -158,7 +158,7 @@ def _sharing(
     if isinstance(executor, ThreadPoolExecutor):
         yield lambda i: executor.submit(_value, f, slate.design, i)
         return
-    if slate[0].nbytes <= SMALL:
+    if 8 * slate.dim <= SMALL:
         yield lambda i: executor.submit(_call, f, slate[i])
         return
     share = in_a_file if standard else getattr(executor, "share", None)

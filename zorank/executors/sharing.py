@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from zorank.errors import InvalidInput
+from zorank.machine import is_running
 from zorank.slates import Design
 
 SHARED_MEMORY = Path("/dev/shm")
@@ -90,17 +91,6 @@ def _tidy() -> None:
         if owner.isdigit() and not is_running(int(owner)):
             with suppress(OSError):
                 file.unlink()
-
-
-def is_running(process: int) -> bool:
-    """Whether there is a process of this number."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is someone else's
-        return True
-    return True
 
 
 def sendable(f: Any) -> None:

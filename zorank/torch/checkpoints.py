@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from zorank.errors import ReplayError, StoreError
-from zorank.executors.sharing import is_running
+from zorank.machine import is_running
 from zorank.torch.weights import Weights, digest, uninterrupted
 from zorank.types import Round
 

@@ -7,17 +7,16 @@ numbers of directions, its state counts; `weights.py` makes the directions and m
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
+from zorank.directions import Law
 from zorank.errors import InvalidInput
 from zorank.estimators import rank_coefficients
-from zorank.optimizers.settings import check_count, check_number, widened_radius
+from zorank.optimizers.settings import check_count, check_law, check_number, widened_radius
 from zorank.slates import Points, Slate
 from zorank.types import Answer, Vector
-
-Law: TypeAlias = Literal["normal", "rademacher"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,7 @@ class ModuleDescent:
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
         check_number(self, "widen", at_least=1)
-        if self.law not in ("normal", "rademacher"):
-            raise InvalidInput(f"law must be 'normal' or 'rademacher', found {self.law!r}")
+        check_law(self.law)
         if not isinstance(self.relative, bool):
             raise InvalidInput(f"relative must be True or False, found {self.relative!r:.60}")
 

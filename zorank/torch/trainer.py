@@ -18,16 +18,18 @@ import numpy as np
 import torch
 from torch import nn
 
+from zorank.directions import Law
 from zorank.errors import InvalidInput, ReplayError
 from zorank.estimators import rank_coefficients
 from zorank.optimizers.settings import check_count
+from zorank.progress import progress_bar, stops
 from zorank.protocols import Store
 from zorank.rng import check_seed
 from zorank.run import Run
 from zorank.stores import MemoryStore, open_store
 from zorank.torch.checkpoints import Checkpoints
 from zorank.torch.choice import Only, choose
-from zorank.torch.descent import Law, ModuleDescent, Moved
+from zorank.torch.descent import ModuleDescent, Moved
 from zorank.torch.weights import Weights, digest
 from zorank.types import Answer, Order, Ranking, Round, Vector
 
@@ -221,11 +223,12 @@ class RankTrainer:
             progress: show a progress bar.
             callback: called with the trainer after each round; True, or StopIteration, stops.
         """
-        with _progress_bar(progress, rounds) as show:
+        shown = progress and sys.stderr.isatty()
+        with progress_bar(shown, rounds, "rounds", "loss") as show:
             while self.rounds < rounds:
                 row = self.step(loss)
                 show(self.rounds, row.get("mean", float("nan")))
-                if callback is not None and _stops(callback, self):
+                if callback is not None and stops(callback, self):
                     return
 
     def undo(self, rounds: int = 1) -> None:
@@ -382,30 +385,3 @@ def _ranking(values: Vector) -> Ranking:
     """Smaller is better; what is not finite is worse than all others."""
     places = np.unique(np.where(np.isfinite(values), values, np.inf), return_inverse=True)[1]
     return Ranking.from_values(places) if places.any() else Ranking.no_difference()
-
-
-def _stops(callback: Callable[[RankTrainer], object], trainer: RankTrainer) -> bool:
-    try:
-        return bool(callback(trainer))
-    except StopIteration:
-        return True
-
-
-@contextmanager
-def _progress_bar(wanted: bool, rounds: int) -> Iterator[Callable[[int, float], None]]:
-    """A function to call after every round; it draws a bar on standard error if that is wanted."""
-    if not wanted or not sys.stderr.isatty():
-        yield lambda done, mean: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("{task.completed:.0f}/{task.total:.0f} rounds"),
-        BarColumn(),
-        TextColumn("loss {task.fields[mean]:.6g}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("rounds", total=rounds, mean=float("nan"))
-        yield lambda done, mean: bar.update(task, completed=done, mean=mean)

@@ -31,8 +31,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from zorank.directions import Law
 from zorank.errors import InvalidInput, ReplayError
-from zorank.torch.descent import Law
 from zorank.types import Vector
 
 CHUNK = 1 << 20

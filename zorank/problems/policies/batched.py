@@ -7,13 +7,13 @@ step. `mujoco.batch` steps the simulations on all cores, each bit for bit as if 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank import machine
 from zorank.problems.policies.policy import Action, Array
 from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env, moments_of
 
@@ -126,9 +126,7 @@ class BatchedWorld:
         self.inputs = int(self.env.observation_space.shape[0])
         self.action = Action((int(self.env.action_space.shape[0]),))
         self.horizon = horizon_of(self.env, horizon)
-        # Whoever keeps numeric libraries to a thread means us, too: an experiment's workers do.
-        wished = threads or int(os.environ.get("OMP_NUM_THREADS", 0))
-        self.threads = wished or os.cpu_count() or 1
+        self.threads = threads or machine.threads()
         self._batches: dict[int, Any] = {}
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:
