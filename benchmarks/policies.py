@@ -20,7 +20,6 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
-from itertools import pairwise
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from time import perf_counter
@@ -30,13 +29,13 @@ import numpy as np
 
 from zorank import optimizers
 from zorank.estimators import cloud_of
-from zorank.learning import Learning, recipe
+from zorank.learning import Learning, recipe, rewards, step_together
 from zorank.optimizers.descent import DescentState
 from zorank.optimizers.rank_ars import RankARS
 from zorank.problems.policies import PolicyProblem
 from zorank.problems.policies.batched import BatchedWorld
 from zorank.problems.policies.policy import Policy
-from zorank.problems.policies.worlds import Episodes, GymnasiumWorld, World, make_env, moments_of
+from zorank.problems.policies.worlds import GymnasiumWorld, World, make_env
 from zorank.protocols import AnyOptimizer
 from zorank.renderers.threads import on_all_cores
 from zorank.slates import Slate, Space
@@ -307,47 +306,18 @@ def table() -> None:
 def learned(env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]) -> list[float]:
     """Rewards on held-out resets after so many episodes, one for each seed.
 
-    All seeds are simulated in step, each with what it has seen itself: bit for bit what each would
-    learn alone, in less time.
+    All are simulated in step: bit for bit what each would learn alone, in less time.
     """
     problem = PolicyProblem(env)
     everyone = [Learning(problem, optimizer, seed) for seed in seeds]
     learning = everyone
     while learning := [one for one in learning if one.episodes + len(one.run.ask()) <= episodes]:
-        for one, found in zip(learning, _episodes_of(problem, learning), strict=True):
-            one.tell(found)
-    return [problem.reward(one.run.best(), one.seen, _looks(env)) for one in everyone]
+        step_together(learning)
+    return rewards(everyone, _looks(env))
 
 
 def _looks(env: str) -> int:
     return LOOKED_AT // PolicyProblem(env).world.horizon
-
-
-def _episodes_of(problem: PolicyProblem, learning: list[Learning]) -> list[Episodes]:
-    """The next round of each."""
-    slates = [list(one.run.ask()) for one in learning]
-    many = [len(slate) for slate in slates]
-    layers = problem.policy.layers([candidate for slate in slates for candidate in slate])
-    mean, spread = (
-        np.repeat([getattr(one.seen, name) for one in learning], many, axis=0)
-        for name in ("mean", "spread")
-    )
-    rows: list[Any] = []
-
-    def act(observations: Any, which: Any) -> Any:
-        rows.append(observations.copy())
-        return problem.policy.act(layers, (observations - mean) / spread)
-
-    found = problem.world.episodes(act, [reset for one in learning for reset in one.resets()])
-    seen, ends = np.array(rows), np.cumsum([0, *many])
-    return [
-        Episodes(
-            found.returns[start:end],
-            found.steps[start:end],
-            moments_of(np.concatenate([seen[: found.steps[i], i] for i in range(start, end)])),
-        )
-        for start, end in pairwise(ends)
-    ]
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from zorank.slates import Slate, Space
 from zorank.types import Answer, Values, Vector
 
 Baseline: TypeAlias = Literal["point", "mean"]
+Scale: TypeAlias = Literal["radius", "spread"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +33,9 @@ class ZOSGD(Descent):
         baseline: what a value is compared with: "point" shows x as the first of the m candidates,
             as published; "mean" takes the mean of m values around x, so that no candidate is
             spent on x.
+        scale: what differences of values are divided by: "radius" is μ, as published, and gives
+            the gradient; "spread" is the values' standard deviation, as in ARS, and gives a
+            direction of the same length whatever the unit of f.
     """
 
     name: ClassVar[str] = "zo-sgd"
@@ -40,12 +44,15 @@ class ZOSGD(Descent):
     step: float = 1.0
     m: int = 10
     baseline: Baseline = "point"
+    scale: Scale = "radius"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count(self, "m", 2)
         if self.baseline not in ("point", "mean"):
             raise InvalidInput(f"baseline must be 'point' or 'mean', found {self.baseline!r:.60}")
+        if self.scale not in ("radius", "spread"):
+            raise InvalidInput(f"scale must be 'radius' or 'spread', found {self.scale!r:.60}")
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
         """Show x, if it is the baseline, and x + μξ_i with ξ ~ N(0, I)."""
@@ -65,4 +72,5 @@ class ZOSGD(Descent):
         if not values.any():
             return None
         cloud = cloud_of(slate)
-        return cloud.combine(values / (cloud.radius * (len(values) - 1)))
+        scale = cloud.radius if self.scale == "radius" else values.std()
+        return cloud.combine(values / (scale * (len(values) - 1)))

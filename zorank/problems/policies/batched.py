@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zorank import machine
 from zorank.problems.policies.policy import Action, Array
-from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env, moments_of
+from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env
 
 Alive: TypeAlias = NDArray[np.bool_]
 
@@ -166,8 +166,7 @@ class BatchedWorld:
             if ends:
                 alive &= body.healthy()
         returns[~sane | ~np.isfinite(returns)] = -np.inf
-        rows = np.concatenate([seen[: steps[i], i] for i in range(many)])
-        return Episodes(returns, steps, moments_of(rows))
+        return Episodes(returns, steps, [seen[: steps[i], i] for i in range(many)])
 
     def _begun(self, resets: Sequence[int]) -> tuple[Any, Runner | Arm]:
         """Simulations at the start of their episodes, where Gymnasium puts them."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from zorank.problems.policies.moments import Moments
 from zorank.problems.policies.policy import Array, Policy
 from zorank.problems.policies.worlds import Episodes, GymnasiumWorld, World
 from zorank.types import Vector
+
+Round: TypeAlias = tuple[Sequence[Vector], Sequence[int], Moments]
+"""Candidates, where their episodes start, and what was seen before."""
 
 HELD_OUT = 2**31
 """Resets from here on are never learned from."""
@@ -87,23 +91,40 @@ class PolicyProblem:
         self, candidates: Sequence[Vector], resets: Sequence[int], seen: Moments
     ) -> Episodes:
         """An episode of each candidate, who sees the world as `seen` so far."""
-        layers = self.policy.layers(candidates)
+        return self.episodes_in_step([(candidates, resets, seen)])[0]
+
+    def episodes_in_step(self, rounds: Sequence[Round]) -> list[Episodes]:
+        """Those of several rounds, which know nothing of each other: the same, in less time."""
+        layers = self.policy.layers([one for candidates, _, _ in rounds for one in candidates])
+        many = [len(candidates) for candidates, _, _ in rounds]
+        means = np.repeat([seen.mean for _, _, seen in rounds], many, axis=0)
+        spreads = np.repeat([seen.spread for _, _, seen in rounds], many, axis=0)
+        all_of_it = [*layers, means, spreads]
 
         def act(observations: Array, which: Any) -> Array:
+            everyone = len(which) == len(means)
+            mine = all_of_it if everyone else [part[which] for part in all_of_it]
+            *weights, mean, spread = mine
             if self.normalise:
-                observations = seen.scaled(observations)
-            everyone = len(which) == len(layers[0])
-            mine = layers if everyone else [weights[which] for weights in layers]
-            return self.policy.act(mine, observations)
+                observations = (observations - mean) / spread
+            return self.policy.act(weights, observations)
 
-        return self.world.episodes(act, resets)
+        found = self.world.episodes(act, [reset for _, resets, _ in rounds for reset in resets])
+        return [found[start:end] for start, end in pairwise(np.cumsum([0, *many]))]
 
     def reward(self, candidate: Vector, seen: Moments, episodes: int = 10) -> float:
         """The mean return on held-out resets: to look at, never to learn from."""
+        return self.rewards([(candidate, seen)], episodes)[0]
+
+    def rewards(
+        self, learned: Sequence[tuple[Vector, Moments]], episodes: int = 10
+    ) -> list[float]:
+        """The reward of several results."""
         if episodes < 1:
             raise InvalidInput(f"a reward is the mean of 1 episode or more, found {episodes}")
-        found = self.episodes([candidate] * episodes, self.held_out(episodes), seen)
-        return float(np.mean(found.returns))
+        resets = self.held_out(episodes)
+        found = self.episodes_in_step([([x] * episodes, resets, seen) for x, seen in learned])
+        return [float(np.mean(one.returns)) for one in found]
 
 
 def _is_count(found: Any) -> bool:

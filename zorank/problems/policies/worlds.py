@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -35,12 +36,22 @@ class Episodes:
     Attributes:
         returns: the sum of each one's rewards; −inf if its simulation left the numbers.
         steps: how long each was.
-        seen: the observations of all.
+        observed: what each saw, (steps, inputs).
     """
 
     returns: Vector
     steps: NDArray[np.intp]
-    seen: Moments
+    observed: Sequence[Array]
+
+    @cached_property
+    def seen(self) -> Moments:
+        """The observations of all, those a mean can be taken of: not a body's that is lost."""
+        rows = np.concatenate(self.observed)
+        return Moments.of(rows[(np.abs(rows) < LARGEST).all(axis=1)])
+
+    def __getitem__(self, some: slice) -> Episodes:
+        """Some of them."""
+        return Episodes(self.returns[some], self.steps[some], self.observed[some])
 
 
 class World(Protocol):
@@ -77,7 +88,7 @@ class GymnasiumWorld:
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:
         """One after another."""
-        returns, steps, seen = [], [], []
+        returns, observed = [], []
         for episode, reset in enumerate(resets):
             try:
                 total, observations = self._episode(act, episode, int(reset))
@@ -87,10 +98,9 @@ class GymnasiumWorld:
                     f"{_sentence(error)}); what was learned so far is kept"
                 ) from error
             returns.append(total)
-            steps.append(len(observations))
-            seen += observations
-        rows = np.array(seen).reshape(-1, self.inputs)
-        return Episodes(np.array(returns), np.array(steps, dtype=np.intp), moments_of(rows))
+            observed.append(np.array(observations).reshape(-1, self.inputs))
+        steps = np.array([len(rows) for rows in observed], dtype=np.intp)
+        return Episodes(np.array(returns), steps, observed)
 
     def _episode(self, act: Act, episode: int, reset: int) -> tuple[float, list[Vector]]:
         which, total, seen = np.array([episode]), 0.0, []
@@ -106,11 +116,6 @@ class GymnasiumWorld:
             if terminated or truncated:
                 break
         return (total if np.isfinite(total) else -np.inf), seen
-
-
-def moments_of(rows: Array) -> Moments:
-    """Of observations that a mean can be taken of; a body that left the numbers saw others."""
-    return Moments.of(rows[(np.abs(rows) < LARGEST).all(axis=1)])
 
 
 def make_env(env: str, **options: Any) -> Any:
