@@ -210,6 +210,7 @@ def test_one_dimension_is_enough(optimizer):
         ("rank-ars", {"m": 5}, "m must be even"),
         ("rank-ars", {"m": 6, "top": 4}, "has 3 directions"),
         ("zo-sgd", {"baseline": "median"}, "'point' or 'mean'"),
+        ("zo-sgd", {"scale": "unit"}, "'radius' or 'spread'"),
         ("scobo", {"sparsity": 0}, "sparsity must be a whole number from 1"),
         ("gld-fast", {"condition": 0.5}, "condition must be a finite number at least 1"),
         ("cma-es", {"m": 2}, "m must be a whole number from 3"),

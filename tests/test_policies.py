@@ -12,7 +12,7 @@ import pytest
 from zorank import optimizers
 from zorank.errors import InvalidInput, RenderError, ReplayError
 from zorank.experiments.paper import FIGURES, Lab
-from zorank.learning import Learning
+from zorank.learning import Learning, rewards, step_together
 from zorank.problems import load_policy
 from zorank.problems.policies import PolicyProblem, losses
 from zorank.problems.policies.batched import BODIES, BatchedWorld
@@ -176,13 +176,34 @@ def test_only_the_order_of_episodes_decides(monkeypatch):
 
     def as_if_paid_otherwise(self, *arguments):
         found = run(self, *arguments)
-        return type(found)(np.exp(found.returns) - 7, found.steps, found.seen)
+        return type(found)(np.exp(found.returns) - 7, found.steps, found.observed)
 
     monkeypatch.setattr(PolicyProblem, "episodes", as_if_paid_otherwise)
     for _ in range(3):
         stretched.step()
     assert plain.run.best().tolist() == stretched.run.best().tolist()
     assert plain.run.best().any()
+
+
+@pytest.mark.parametrize("env", ["Hopper-v4", "CartPole-v1"])
+def test_learning_together_is_learning_alone(env):
+    problem = PolicyProblem(env, horizon=30)
+    methods = [
+        optimizers.make("zo-ranksgd", QUICK),
+        optimizers.make("rank-ars", {"m": 6, "mu": 0.3, "step": 0.3}),
+    ]
+    together, alone = (
+        [Learning(problem, method, seed) for method in methods for seed in (1, 2)]
+        for _ in range(2)
+    )
+    for _ in range(3):
+        step_together(together)
+        for one in alone:
+            one.step()
+    for one, other in zip(together, alone, strict=True):
+        assert one.run.best().tolist() == other.run.best().tolist()
+        assert one.seen.as_note() == other.seen.as_note()
+    assert rewards(together, 3) == [one.reward(3) for one in alone]
 
 
 def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):

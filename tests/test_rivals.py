@@ -21,6 +21,17 @@ def estimate(optimizer, x, f, seed=0):
     return optimizer.tell(optimizer.init(x), slate, slate.answer_from(values)).direction
 
 
+def test_zo_sgd_by_spread_does_not_know_the_unit_of_values():
+    optimizer = optimizers.make("zo-sgd", {"m": 6, "mu": 0.1, "scale": "spread"})
+    slate = optimizer.ask(optimizer.init(np.ones(3)), np.random.default_rng(0))
+    values = np.random.default_rng(1).standard_normal(6)
+    once, stretched = (optimizer.estimate(slate, Values(tuple(v))) for v in (values, 8 * values))
+    assert once == pytest.approx(stretched)
+    wider = optimizers.make("zo-sgd", {"m": 6, "mu": 0.2, "scale": "spread"})
+    slate = wider.ask(wider.init(np.ones(3)), np.random.default_rng(0))
+    assert wider.estimate(slate, Values(tuple(values))) == pytest.approx(once)
+
+
 @pytest.mark.parametrize("baseline", ["point", "mean"])
 def test_zo_sgd_estimates_the_gradient(baseline):
     x = np.array([1.0, -2.0, 0.5])
