@@ -3,6 +3,7 @@
     python benchmarks/policies.py speed      # environment steps a second, all in the same run
     python benchmarks/policies.py clips      # a round of the studio: five clips of five seconds
     python benchmarks/policies.py recipes Swimmer-v4 500 10   # environment, episodes, seeds
+    python benchmarks/policies.py tune Reacher-v4 4 rank-ars m=8 step=.03   # settings of your own
 
 `speed` compares closed-loop episodes with bare `mj_step` on all cores (the floor: no policy, no
 reward) and with Gymnasium's own loop. `clips` compares a round of the studio, simulated, filmed
@@ -17,7 +18,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -28,6 +29,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from zorank import optimizers
+from zorank.cli.common import read_values
 from zorank.estimators import cloud_of
 from zorank.learning import Learning, recipe, rewards, step_together
 from zorank.optimizers.descent import DescentState
@@ -44,11 +46,13 @@ from zorank.types import Answer, Exhibit, Values, Vector
 CORES = os.cpu_count() or 1
 TOGETHER = 64
 RESULTS = Path(__file__).parent.parent / "docs" / "results" / "policies.json"
-FRESH = 100
+TUNING = RESULTS.with_name("policies-tuning.json")
+EPISODES = {"Swimmer-v4": 500, "HalfCheetah-v4": 500, "Reacher-v4": 2500}
+FRESH = 200
 """The first seed that is reported; those below are for choosing."""
 LOOKED_AT = 10_000
 """Steps on held-out resets that a reward is the mean of: 10 long episodes, 200 of Reacher's."""
-TOGETHER_LEARNED = 5
+TOGETHER_LEARNED = 10
 """Seeds that are simulated in step; after each such group the results are written."""
 
 
@@ -126,27 +130,40 @@ class PathRankARS(RankARS):
         )
 
 
-def methods(env: str) -> dict[str, AnyOptimizer]:
+def methods(env: str, episodes: int) -> dict[str, AnyOptimizer]:
     """By their names in the table; those that see values say so."""
-    value_ars = VALUE_ARS.get(env.partition("-v")[0], {"step": 0.02, "mu": 0.03})
-    return {
-        "recipe": optimizers.make(*recipe(env)),
-        "rank-ars": optimizers.make("rank-ars", {"m": 16, "top": 4}),
-        "zo-ranksgd": _descent("zo-ranksgd", m=5),
-        "path": PathRankARS(m=16, top=4),
-        "auto": optimizers.make("auto", {"sigma0": 0.1}),
-        "cma-es": optimizers.make("cma-es", {"m": 5, "sigma0": 0.1}),
-        "ars (values)": ValueARS(**{"m": 16, "top": 4, **value_ars}),
-        "zo-sgd (values)": _descent("zo-sgd", m=5),
+    best = recipe(env)
+    name, settings = BY_VALUES[env]
+    found = {
+        "recipe": optimizers.make(best.method, best.over(episodes // best.settings["m"])),
+        "auto": optimizers.make("auto", {"sigma0": SIGMA[env]}),
+        "values": made(name, settings),
     }
+    if env == "HalfCheetah-v4":
+        found["adaptive"] = PathRankARS(m=16, top=4)
+    return found
 
 
-VALUE_ARS: dict[str, dict[str, Any]] = {}
-"""What was found best for ARS with values, by as many tries as for the recipes."""
+BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
+    "Swimmer-v4": ("ars (values)", {"m": 4, "top": 2, "step": 0.1, "mu": 0.1}),
+    "Reacher-v4": (
+        "ars (values)",
+        {"m": 4, "top": 2, "step": 0.02, "mu": 0.1, "step_decay": 0.995},
+    ),
+    "HalfCheetah-v4": ("ars (values)", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03}),
+}
+"""What was found best of those that see values."""
+SIGMA = {"Swimmer-v4": 0.3, "Reacher-v4": 0.3, "HalfCheetah-v4": 0.03}
+"""How far `auto` looks at first."""
 
 
-def _descent(name: str, **options: Any) -> AnyOptimizer:
-    return optimizers.make(name, {"step": 0.1, "mu": 0.1, "line_search": 0, **options})
+def made(name: str, settings: Mapping[str, Any]) -> AnyOptimizer:
+    """A method of the registry, without a line search, or one of those above."""
+    for ours in (ValueARS, PathRankARS):
+        if name == ours.name:
+            return ours(**settings)
+    without = {"line_search": 0} if name in ("zo-ranksgd", "zo-sgd") else {}
+    return optimizers.make(name, {**without, **settings})
 
 
 def speed() -> None:
@@ -250,57 +267,53 @@ def _spent(work: Callable[[], object]) -> Any:
 
 
 def recipes() -> None:
-    """The reward on held-out resets after so many episodes; what is in RESULTS is not redone."""
+    """What is learned from so many episodes, on fresh seeds."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    for name, optimizer in methods(env).items():
-        if len(sys.argv) > 5 and sys.argv[5] not in name:
-            continue
-        what = {"env": env, "episodes": episodes, "name": name, "method": optimizer.name}
-        settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
-        what |= {"looks": _looks(env), "settings": settings}
-        what = json.loads(json.dumps(what))
-        while missing := [n for n in range(FRESH, FRESH + seeds) if str(n) not in _kept(what)]:
-            fresh = missing[:TOGETHER_LEARNED]
-            _keep(what, dict(zip(fresh, learned(env, optimizer, episodes, fresh), strict=True)))
-    table()
+    wanted = sys.argv[5] if len(sys.argv) > 5 else ""
+    for name, optimizer in methods(env, episodes).items():
+        if wanted in name:
+            measure(RESULTS, name, env, optimizer, episodes, range(FRESH, FRESH + seeds))
 
 
-def _rows() -> list[dict[str, Any]]:
-    return list(json.loads(RESULTS.read_text())["rows"]) if RESULTS.exists() else []
+def tune() -> None:
+    """The same with settings of your own, on the seeds that settings are chosen by."""
+    env, seeds, method, *given = sys.argv[2:]
+    settings = read_values(given)
+    name = f"{method} {json.dumps(settings)}"
+    measure(TUNING, name, env, made(method, settings), EPISODES[env], range(int(seeds)))
 
 
-def _kept(what: dict[str, Any]) -> dict[str, float]:
-    """Rewards by seeds that were found with the very same settings."""
-    same = [row for row in _rows() if {**row, "rewards": 0} == {**what, "rewards": 0}]
-    return dict(same[0]["rewards"]) if same else {}
+def measure(
+    file: Path, name: str, env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]
+) -> None:
+    """Learn with each seed that the file does not hold yet; a few at a time are simulated in step.
+
+    Rewards that were found under the same name with other settings are replaced.
+    """
+    settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
+    what = {"env": env, "episodes": episodes, "name": name, "method": optimizer.name}
+    what = json.loads(json.dumps({**what, "looks": _looks(env), "settings": settings}))
+    key = ("env", "episodes", "name")
+    while True:
+        same = [row for row in _rows(file) if {**row, "rewards": 0} == {**what, "rewards": 0}]
+        found = same[0]["rewards"] if same else {}
+        missing = [seed for seed in seeds if str(seed) not in found][:TOGETHER_LEARNED]
+        if not missing:
+            break
+        rewards = learned(env, optimizer, episodes, missing)
+        found |= {str(n): round(r, 3) for n, r in zip(missing, rewards, strict=True)}
+        others = [row for row in _rows(file) if any(row[k] != what[k] for k in key)]
+        kept = sorted([*others, {**what, "rewards": found}], key=lambda row: [row[k] for k in key])
+        file.write_text(json.dumps({"rows": kept}, indent=1) + "\n")
+    ends = np.array([found[str(seed)] for seed in seeds])
+    print(
+        f"{env}, {episodes:,} episodes, {name}: {ends.mean():,.4g} ± {ends.std():.3g}, "
+        f"median {np.median(ends):,.4g}, lowest {ends.min():,.4g}, {len(ends)} seeds"
+    )
 
 
-def _keep(what: dict[str, Any], rewards: dict[int, float]) -> None:
-    """Also those of other settings under the same name are replaced."""
-    names = ("env", "episodes", "name")
-    others = [row for row in _rows() if any(row[name] != what[name] for name in names)]
-    found = _kept(what) | {str(seed): round(reward, 3) for seed, reward in rewards.items()}
-    kept = sorted([*others, {**what, "rewards": found}], key=lambda row: [row[n] for n in names])
-    RESULTS.write_text(json.dumps({"rows": kept}, indent=1) + "\n")
-
-
-def table() -> None:
-    """What `recipes` has found so far, as a table of docs/policies.md."""
-    print("| | | settings | seeds | mean ± std | median | lowest – highest |")
-    print("| --- " * 7 + "|")
-    for row in _rows():
-        found = np.array(list(row["rewards"].values()))
-        tuned = ("m", "top", "step", "mu", "step_decay", "sigma0", "memory", "pace")
-        told = ", ".join(
-            f"{name} {row['settings'][name]:g}"
-            for name in tuned
-            if row["settings"].get(name) not in (None, 1.0)
-        )
-        print(
-            f"| {row['env']}, {row['episodes']:,} episodes | {row['name']}: {row['method']} "
-            f"| {told} | {len(found)} | {found.mean():,.4g} ± {found.std():.3g} "
-            f"| {np.median(found):,.4g} | {found.min():,.4g} – {found.max():,.4g} |"
-        )
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return list(json.loads(file.read_text())["rows"]) if file.exists() else []
 
 
 def learned(env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]) -> list[float]:
@@ -321,6 +334,6 @@ def _looks(env: str) -> int:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "clips": clips, "recipes": recipes, "table": table}[
+    {"speed": speed, "clips": clips, "recipes": recipes, "tune": tune}[
         sys.argv[1] if len(sys.argv) > 1 else "speed"
     ]()

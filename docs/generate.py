@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 from pathlib import Path
+from statistics import mean, median, pstdev
 from typing import Any
 
 import typer
@@ -88,6 +89,9 @@ def from_template(name: str) -> str:
         "sent": _sent,
         "units": _units,
         "parts": _parts,
+        "learned": _learned,
+        "tried": _tried,
+        "ends": _ends,
     }
 
     def table(match: re.Match[str]) -> str:
@@ -227,6 +231,52 @@ def _parts(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _learned(found: dict[str, Any]) -> list[str]:
+    lines = ["| | method | settings | seeds | mean ± std | median | lowest – highest |"]
+    lines.append("| --- " * 7 + "|")
+    for row in sorted(found["rows"], key=lambda row: (row["env"], row["episodes"])):
+        name = row["method"] if row["name"] == row["method"] else f"{row['name']}: {row['method']}"
+        ends = list(row["rewards"].values())
+        told = f"{median(ends):,.4g} | {min(ends):,.4g} – {max(ends):,.4g}"
+        lines.append(
+            f"| {row['env']}, {row['episodes']:,} episodes | {name} | {_told(row['settings'])} "
+            f"| {len(ends)} | {mean(ends):,.4g} ± {pstdev(ends):.3g} | {told} |"
+        )
+    return lines
+
+
+def _tried(found: dict[str, Any]) -> list[str]:
+    lines = ["| | method | settings | seeds | mean ± std | lowest |", "| --- " * 6 + "|"]
+    best = sorted(found["rows"], key=lambda row: (row["env"], -mean(row["rewards"].values())))
+    for row in best:
+        ends = list(row["rewards"].values())
+        told = f"{mean(ends):,.4g} ± {pstdev(ends):.3g} | {min(ends):,.4g}"
+        about = f"{row['env']} | {row['method']} | {_told(row['settings'])} | {len(ends)}"
+        lines.append(f"| {about} | {told} |")
+    return lines
+
+
+def _told(settings: dict[str, Any]) -> str:
+    names = ("m", "top", "step", "mu", "step_decay", "mu_decay", "sigma0", "memory", "pace")
+    given = {name: settings[name] for name in names if settings.get(name) not in (None, 1.0)}
+    return ", ".join(f"{name} {value:g}" for name, value in given.items())
+
+
+def _ends(found: dict[str, Any]) -> list[str]:
+    """The rewards that policies of the paper's figures end with."""
+    lines = ["| on | method | chosen | runs | mean ± std | median |", "| --- " * 6 + "|"]
+    for row in found["lines"]:
+        resets = "shared" if row["shared"] else "own"
+        ends = row["rewards"]
+        scale = ", by spread" if row["options"].get("scale") == "spread" else ""
+        lines.append(
+            f"| {row['env']}, {resets} resets | {row['method']} "
+            f"| {_told({**row['options'], 'm': None})}{scale} | {len(ends)} "
+            f"| {mean(ends):,.4g} ± {pstdev(ends):.3g} | {median(ends):,.4g} |"
+        )
+    return lines
+
+
 def _time(seconds: float) -> str:
     for name, length in (("days", 86400.0), ("hours", 3600.0), ("min", 60.0)):
         if seconds >= 2 * length:
@@ -250,6 +300,7 @@ PAGES = {
     "latents.md": lambda: from_template("latents.md"),
     "scale.md": lambda: from_template("scale.md"),
     "internet-scale.md": lambda: from_template("internet-scale.md"),
+    "policies.md": lambda: from_template("policies.md"),
 }
 
 if __name__ == "__main__":

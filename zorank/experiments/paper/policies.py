@@ -25,8 +25,8 @@ from zorank.experiments.paper.curves import Setting
 from zorank.experiments.paper.lab import Lab, Report
 
 VERSION = "policies 3"
-TUNING_SEEDS = (1000, 1001, 1002, 1003, 1004)
-TOGETHER = 5
+TUNING_SEEDS = (1000, 1001, 1002)
+TOGETHER = 10
 """Seeds that are simulated in step."""
 LOOKS = 11
 """How often the reward is looked at, from the start to the end; while tuning only at the end."""
@@ -126,7 +126,7 @@ Found: TypeAlias = Mapping[tuple[Place, str], NDArray[np.float64]]
 
 def _figure(lab: Lab, name: str, methods: Sequence[str], title: str) -> Report:
     places = QUICK if lab.quick else PLACES
-    tuned = {(place, method): _tune(lab, place, method) for place in places for method in methods}
+    tuned = _tuned(lab, places, methods)
     runs = {
         (place, method): _cells(place, setting, range(place.seeds), place.queries, LOOKS)
         for (place, method), setting in tuned.items()
@@ -173,7 +173,7 @@ def _grid(method: str, quick: bool) -> list[Setting]:
         steps = () if quick else (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
         seen = {"m": 5, "baseline": "mean", **decayed}
         return [
-            *(_setting(name, step=step, mu=mu, **seen) for step in steps for mu in (0.03, 0.1)),
+            *(_setting(name, step=step, mu=0.1, **seen) for step in steps),
             *(_setting(name, step=size, mu=size, scale="spread", **seen) for size in sizes),
         ]
     m = int(many or 5)
@@ -184,15 +184,25 @@ def _setting(method: str, **options: Any) -> Setting:
     return Setting(method).with_options(**options)
 
 
-def _tune(lab: Lab, place: Place, method: str) -> Setting:
-    """The setting with the highest mean reward at the end, on other seeds and half the way."""
-    grid = _grid(method, lab.quick)
-    if len(grid) == 1:
-        return grid[0]
-    shorter = place.queries // 2
-    tried = {setting: _cells(place, setting, TUNING_SEEDS, shorter, 1) for setting in grid}
+def _tuned(
+    lab: Lab, places: Sequence[Place], methods: Sequence[str]
+) -> dict[tuple[Place, str], Setting]:
+    """The settings with the highest mean reward at the end, on other seeds and half the way."""
+    tried = {
+        (place, method, setting): _cells(place, setting, TUNING_SEEDS, place.queries // 2, 1)
+        for place in places
+        for method in methods
+        for setting in _grid(method, lab.quick)
+    }
     rows = _run(lab, [cell for group in tried.values() for cell in group])
-    return max(grid, key=lambda s: np.mean([rows[cell]["rewards"] for cell in tried[s]]))
+    mean = {key: np.mean([rows[cell]["rewards"] for cell in tried[key]]) for key in tried}
+    return {
+        (place, method): max(
+            _grid(method, lab.quick), key=lambda setting: mean[place, method, setting]
+        )
+        for place in places
+        for method in methods
+    }
 
 
 def _cells(
