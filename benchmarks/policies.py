@@ -150,7 +150,10 @@ BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
         "ars (values)",
         {"m": 4, "top": 2, "step": 0.02, "mu": 0.1, "step_decay": 0.995},
     ),
-    "HalfCheetah-v4": ("ars (values)", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03}),
+    "HalfCheetah-v4": (
+        "ars (values)",
+        {"m": 16, "top": 4, "step": 0.05, "mu": 0.08, "step_decay": 0.96, "mu_decay": 0.97},
+    ),
 }
 """What was found best of those that see values."""
 SIGMA = {"Swimmer-v4": 0.3, "Reacher-v4": 0.3, "HalfCheetah-v4": 0.03}
