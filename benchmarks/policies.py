@@ -130,25 +130,28 @@ class PathRankARS(RankARS):
         )
 
 
-def methods(env: str, episodes: int) -> dict[str, AnyOptimizer]:
+def methods(env: str) -> dict[str, AnyOptimizer]:
     """By their names in the table; those that see values say so."""
-    best = recipe(env)
     name, settings = BY_VALUES[env]
     found = {
-        "recipe": optimizers.make(best.method, best.over(episodes // best.settings["m"])),
+        "recipe": optimizers.make(*recipe(env)),
         "auto": optimizers.make("auto", {"sigma0": SIGMA[env]}),
         "values": made(name, settings),
     }
     if env == "HalfCheetah-v4":
         found["adaptive"] = PathRankARS(m=16, top=4)
+        found["falling steps"] = made("rank-ars", settings)
     return found
 
 
 BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
     "Swimmer-v4": ("ars (values)", {"m": 4, "top": 2, "step": 0.1, "mu": 0.1}),
     "Reacher-v4": (
-        "ars (values)",
-        {"m": 4, "top": 2, "step": 0.02, "mu": 0.1, "step_decay": 0.995},
+        "zo-sgd",
+        {
+            **{"m": 5, "baseline": "mean", "scale": "spread", "step": 0.02, "mu": 0.1},
+            **{"step_decay": 0.995, "mu_decay": 0.998},
+        },
     ),
     "HalfCheetah-v4": (
         "ars (values)",
@@ -273,7 +276,7 @@ def recipes() -> None:
     """What is learned from so many episodes, on fresh seeds."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     wanted = sys.argv[5] if len(sys.argv) > 5 else ""
-    for name, optimizer in methods(env, episodes).items():
+    for name, optimizer in methods(env).items():
         if wanted in name:
             measure(RESULTS, name, env, optimizer, episodes, range(FRESH, FRESH + seeds))
 

@@ -12,7 +12,7 @@ import pytest
 from zorank import optimizers
 from zorank.errors import InvalidInput, RenderError, ReplayError
 from zorank.experiments.paper import FIGURES, Lab
-from zorank.learning import Learning, recipe, rewards, step_together
+from zorank.learning import Learning, rewards, step_together
 from zorank.problems import load_policy
 from zorank.problems.policies import PolicyProblem, losses
 from zorank.problems.policies.batched import BODIES, BatchedWorld
@@ -22,7 +22,6 @@ from zorank.problems.policies.worlds import GymnasiumWorld
 from zorank.renderers import REGISTRY
 from zorank.renderers.policy import film
 from zorank.renderers.threads import on_all_cores
-from zorank.stores import open_store
 from zorank.types import Exhibit
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
@@ -303,28 +302,6 @@ def test_going_on_is_one_long_run_wherever_it_was_stopped(zorank, tmp_path):
     first = (odd / "curve.csv").read_text().splitlines()[1]
     assert first == (tmp_path / "whole" / "curve.csv").read_text().splitlines()[1]
     assert first.startswith("0,0,")
-
-
-def test_a_recipe_falls_as_far_in_any_number_of_rounds():
-    best = recipe("Reacher-v4")
-    for rounds in (50, 500):
-        found = best.over(rounds)
-        assert found["step_decay"] ** rounds == pytest.approx(0.08, rel=0.05)
-        assert found["mu_decay"] ** rounds == pytest.approx(0.37, rel=0.05)
-    assert best.over() == best.over(500)
-    assert recipe("Swimmer-v4").over(7) == recipe("Swimmer-v4").settings
-    assert recipe("Ant-v4").method == "rank-ars"
-
-
-def test_more_rounds_go_on_with_the_steps_they_began_with(zorank, tmp_path):
-    line = ("rl", "Reacher-v4", "--steps", 2, "--no-video", "--quiet", "--out", tmp_path / "arm")
-    for rounds in (2, 4):
-        code, said, _ = zorank(*line, "--rounds", rounds)
-        assert (code, f"after {5 * rounds} ranked episodes" in said) == (0, True)
-    store = open_store(f"sqlite:///{tmp_path / 'arm' / 'run.db'}")
-    assert (
-        store.record("policy").options["step_decay"] == recipe("Reacher-v4").over(2)["step_decay"]
-    )
 
 
 def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):

@@ -8,7 +8,7 @@ run goes on exactly where it stopped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,48 +22,25 @@ from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
 from zorank.stores import MemoryStore, open_store
 
-
-@dataclass(frozen=True)
-class Recipe:
-    """A method and its settings for an environment.
-
-    Attributes:
-        method: its name.
-        settings: all but what the number of rounds decides.
-        falls: decays, and what each has brought its size down to when the run ends.
-        rounds: how many rounds it was found best with.
-    """
-
-    method: str
-    settings: Mapping[str, Any]
-    falls: Mapping[str, float] = field(default_factory=dict)
-    rounds: int = 100
-
-    def over(self, rounds: int | None = None) -> dict[str, Any]:
-        """Its settings for so many rounds: steps that are to be small at the end, are then."""
-        many = rounds or self.rounds
-        decays = {name: round(share ** (1 / many), 4) for name, share in self.falls.items()}
-        return {**self.settings, **decays}
-
-
-RECIPES = {
-    "Swimmer": Recipe("zo-ranksgd", {"m": 5, "step": 0.1, "mu": 0.2, "line_search": 0}),
-    "Reacher": Recipe(
+RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
+    "Swimmer": ("zo-ranksgd", {"m": 5, "step": 0.1, "mu": 0.2, "line_search": 0}),
+    "Reacher": (
         "zo-ranksgd",
-        {"m": 5, "step": 0.03, "mu": 0.1, "line_search": 0},
-        {"step_decay": 0.0816, "mu_decay": 0.3675},
-        500,
-    ),
-    "HalfCheetah": Recipe(
-        "rank-ars",
-        {"m": 16, "top": 4, "step": 0.05, "mu": 0.08},
-        {"step_decay": 0.282, "mu_decay": 0.389},
-        31,
+        {
+            "m": 5,
+            "step": 0.03,
+            "mu": 0.1,
+            "step_decay": 0.995,
+            "mu_decay": 0.998,
+            "line_search": 0,
+        },
     ),
 }
 """The best method found for an environment, where it is not the default."""
-DEFAULT = Recipe("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
-PAPER = Recipe(
+DEFAULT: tuple[str, dict[str, Any]] = ("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
+
+
+PAPER: tuple[str, dict[str, Any]] = (
     "zo-ranksgd",
     {
         "m": 5,
@@ -99,8 +76,7 @@ class Learning:
     ) -> None:
         self.problem = problem
         if optimizer is None:
-            best = recipe(problem.env)
-            optimizer = optimizers.make(best.method, best.over())
+            optimizer = optimizers.make(*recipe(problem.env))
         kept = open_store(store) if isinstance(store, str) else store or MemoryStore()
         _check_same(problem, kept, name)
         meta = {"policy": _plain(problem)}
@@ -187,9 +163,10 @@ def rewards(learners: Sequence[Learning], episodes: int = 10) -> list[float]:
     return learners[0].problem.rewards(learned, episodes)
 
 
-def recipe(env: str) -> Recipe:
-    """The best one found for an environment."""
-    return RECIPES.get(env.partition("-v")[0], DEFAULT)
+def recipe(env: str, m: int | None = None) -> tuple[str, dict[str, Any]]:
+    """The best method found for an environment, and its settings, made to fit slates of m."""
+    method, settings = RECIPES.get(env.partition("-v")[0], DEFAULT)
+    return method, fitted(settings, m)
 
 
 def fitted(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:

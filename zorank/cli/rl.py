@@ -13,15 +13,11 @@ from rich.text import Text
 from zorank import optimizers
 from zorank.cli.common import log, out, read_values
 from zorank.errors import InvalidInput, StaleAnswer, ZorankError
-from zorank.stores import open_store
 
 if TYPE_CHECKING:
     from zorank.learning import Learning
-    from zorank.protocols import AnyOptimizer, Store
 
 EPISODES = 500
-RUN = "policy"
-"""What the run is called in its store."""
 LOOKS = 20
 """How often the reward is looked at on the way."""
 
@@ -103,18 +99,14 @@ def rl(
     _ = problem.dim  # an environment that is not there must not leave a folder behind
     given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
     given |= read_values(option or [])
-    known = PAPER if paper else recipe(env)
-    many = given.get("m") or known.settings["m"]
-    usual = fitted(known.over(rounds or max(1, EPISODES // many)), given.get("m"))
-    optimizer = optimizers.make(
-        method or known.method, {**(usual if method in (None, known.method) else {}), **given}
+    known, settings = (
+        (PAPER[0], fitted(PAPER[1], given.get("m"))) if paper else recipe(env, given.get("m"))
     )
+    usual = settings if method in (None, known) else {}
+    optimizer = optimizers.make(method or known, {**usual, **given})
     folder = save or Path(f"policy-{env}")
     _make_folder(folder)
-    store = open_store(str(folder / "run.db"))
-    if not (method or given or paper):  # more rounds of the same: not with other steps
-        optimizer = _begun_with(store) or optimizer
-    learning = Learning(problem, optimizer, seed, store, RUN)
+    learning = Learning(problem, optimizer, seed, str(folder / "run.db"), "policy")
     try:
         _learn(learning, rounds, folder, quiet)
     except StaleAnswer as error:
@@ -124,14 +116,6 @@ def rl(
     _tell(learning, folder, title=f"{env}, {learning.run.record.optimizer}")
     if not no_video:
         _film(folder, folder / "clip.mp4", seconds)
-
-
-def _begun_with(store: Store) -> AnyOptimizer | None:
-    """The optimizer of the run that is kept there, if there is one."""
-    for record in store.runs():
-        if record.name == RUN:
-            return optimizers.make(record.optimizer, record.options)
-    return None
 
 
 def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) -> None:
