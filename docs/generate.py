@@ -258,8 +258,9 @@ def _tried(found: dict[str, Any]) -> list[str]:
 
 def _told(settings: dict[str, Any]) -> str:
     names = ("m", "top", "step", "mu", "step_decay", "mu_decay", "sigma0", "memory", "pace")
-    given = {name: settings[name] for name in names if settings.get(name) not in (None, 1.0)}
-    return ", ".join(f"{name} {value:g}" for name, value in given.items())
+    given = {name: settings[name] for name in names if settings.get(name) is not None}
+    told = [f"{n} {v:g}" for n, v in given.items() if not (n.endswith("_decay") and v == 1.0)]
+    return ", ".join(told + ["by spread"] * (settings.get("scale") == "spread"))
 
 
 def _ends(found: dict[str, Any]) -> list[str]:
@@ -268,10 +269,9 @@ def _ends(found: dict[str, Any]) -> list[str]:
     for row in found["lines"]:
         resets = "shared" if row["shared"] else "own"
         ends = row["rewards"]
-        scale = ", by spread" if row["options"].get("scale") == "spread" else ""
         lines.append(
             f"| {row['env']}, {resets} resets | {row['method']} "
-            f"| {_told({**row['options'], 'm': None})}{scale} | {len(ends)} "
+            f"| {_told({**row['options'], 'm': None})} | {len(ends)} "
             f"| {mean(ends):,.4g} ± {pstdev(ends):.3g} | {median(ends):,.4g} |"
         )
     return lines

@@ -185,9 +185,11 @@ def test_only_the_order_of_episodes_decides(monkeypatch):
     assert plain.run.best().any()
 
 
-@pytest.mark.parametrize("env", ["Hopper-v4", "CartPole-v1"])
-def test_learning_together_is_learning_alone(env):
-    problem = PolicyProblem(env, horizon=30)
+@pytest.mark.parametrize(
+    ("env", "normalise"), [("Hopper-v4", True), ("Hopper-v4", False), ("CartPole-v1", True)]
+)
+def test_learning_together_is_learning_alone(env, normalise):
+    problem = PolicyProblem(env, horizon=30, normalise=normalise)
     methods = [
         optimizers.make("zo-ranksgd", QUICK),
         optimizers.make("rank-ars", {"m": 6, "mu": 0.3, "step": 0.3}),
@@ -204,6 +206,13 @@ def test_learning_together_is_learning_alone(env):
         assert one.run.best().tolist() == other.run.best().tolist()
         assert one.seen.as_note() == other.seen.as_note()
     assert rewards(together, 3) == [one.reward(3) for one in alone]
+
+
+def test_only_different_learners_of_one_problem_learn_together():
+    one, other = (Learning(PolicyProblem("Reacher-v4", horizon=n), seed=1) for n in (2, 3))
+    for learners in ([], [one, one], [one, other]):
+        with pytest.raises(InvalidInput, match="different learners of one problem"):
+            step_together(learners)
 
 
 def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):

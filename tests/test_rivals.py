@@ -30,6 +30,9 @@ def test_zo_sgd_by_spread_does_not_know_the_unit_of_values():
     wider = optimizers.make("zo-sgd", {"m": 6, "mu": 0.2, "scale": "spread"})
     slate = wider.ask(wider.init(np.ones(3)), np.random.default_rng(0))
     assert wider.estimate(slate, Values(tuple(values))) == pytest.approx(once)
+    level = optimizers.make("zo-sgd", {"m": 6, "scale": "spread", "baseline": "mean"})
+    slate = level.ask(level.init(np.ones(3)), np.random.default_rng(0))
+    assert level.estimate(slate, Values((0.1,) * 6)) is None  # whose mean is not quite .1
 
 
 @pytest.mark.parametrize("baseline", ["point", "mean"])

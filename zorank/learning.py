@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from zorank import optimizers
-from zorank.errors import ReplayError
+from zorank.errors import InvalidInput, ReplayError
 from zorank.problems.policies import LearnedPolicy, PolicyProblem, losses
 from zorank.problems.policies.moments import Moments
 from zorank.problems.policies.worlds import Episodes
@@ -151,6 +151,7 @@ def step_together(learners: Sequence[Learning]) -> None:
     Args:
         learners: of the same problem, with seeds or optimizers of their own.
     """
+    _check_together(learners)
     rounds = [(list(one.run.ask()), one.resets(), one.seen) for one in learners]
     found = learners[0].problem.episodes_in_step(rounds)
     for one, episodes in zip(learners, found, strict=True):
@@ -158,9 +159,19 @@ def step_together(learners: Sequence[Learning]) -> None:
 
 
 def rewards(learners: Sequence[Learning], episodes: int = 10) -> list[float]:
-    """What each has learned so far, on held-out resets."""
+    """The present reward of each, on held-out resets; their logs do not note it."""
+    _check_together(learners)
     learned = [(one.run.best(), one.seen) for one in learners]
     return learners[0].problem.rewards(learned, episodes)
+
+
+def _check_together(learners: Sequence[Learning]) -> None:
+    problems = {one.problem for one in learners}
+    if len(problems) != 1 or len({id(one) for one in learners}) != len(learners):
+        raise InvalidInput(
+            "those who learn together are different learners of one problem; found "
+            f"{len(learners)} of {len(problems)} problems"
+        )
 
 
 def recipe(env: str, m: int | None = None) -> tuple[str, dict[str, Any]]:

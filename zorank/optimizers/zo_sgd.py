@@ -68,9 +68,9 @@ class ZOSGD(Descent):
                 "zo-ranksgd is the same descent from ranks"
             )
         values = np.array(answer.values)
-        values -= values[0] if self.baseline == "point" else values.mean()
-        if not values.any():
+        if np.ptp(values) == 0.0:
             return None
+        values -= values[0] if self.baseline == "point" else values.mean()
         cloud = cloud_of(slate)
         scale = cloud.radius if self.scale == "radius" else values.std()
         return cloud.combine(values / (scale * (len(values) - 1)))

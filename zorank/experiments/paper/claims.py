@@ -35,7 +35,8 @@ class Claim:
         where: the problem it was measured on.
         at: when, such as "3,000 points".
         holds: whether it does; for a factor, with 95% confidence.
-        measured: how many times lower the value is (above 1: as claimed), or a count.
+        measured: how many times lower the value is (above 1: as claimed), how much more reward
+            there is, or a count.
         interval: the 95% interval; None if there is none.
         needed: what the factor has to exceed.
     """

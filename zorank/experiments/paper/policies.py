@@ -154,7 +154,7 @@ def _figure(lab: Lab, name: str, methods: Sequence[str], title: str) -> Report:
                     "options": dict(tuned[place, method].options),
                     "seeds": place.seeds,
                     "queries": place.queries,
-                    "rewards": sorted(rewards[:, -1].tolist()),
+                    "rewards": rewards[:, -1].tolist(),
                 }
                 for (place, method), rewards in found.items()
             ],
@@ -178,7 +178,7 @@ def _grid(method: str, quick: bool) -> list[Setting]:
         ]
     m = int(many or 5)
     if name == "scobo" and not quick:
-        sizes = sizes[2:5]  # its direction has length 1: others hardly move, or go far too far
+        sizes = sizes[2:5]  # its direction has length 1; on Reacher both ends were far behind
     return [_setting(name, m=m, step=size, mu=size, **decayed) for size in sizes]
 
 
