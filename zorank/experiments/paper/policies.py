@@ -178,7 +178,7 @@ def _grid(method: str, quick: bool) -> list[Setting]:
         ]
     m = int(many or 5)
     if name == "scobo" and not quick:
-        sizes = sizes[2:5]  # its direction has length 1; on Reacher both ends were far behind
+        sizes = sizes[1:5]  # its direction has length 1; on Reacher the others were far behind
     return [_setting(name, m=m, step=size, mu=size, **decayed) for size in sizes]
 
 

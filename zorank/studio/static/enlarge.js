@@ -89,6 +89,7 @@ export function createEnlarged(dialog, context) {
   swipe(figure, step);
 
   dialog.addEventListener("keydown", (event) => {
+    if (!dialog.open) return;  // closed, it may keep the focus until the next frame
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const onButton = event.target.closest("button");
     const key = event.key.toLowerCase();
