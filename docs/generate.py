@@ -113,11 +113,16 @@ def _claims(found: dict[str, Any]) -> list[str]:
 
 
 def _verdict(claim: Claim) -> str:
-    told = f"{claim.verdict} {claim.measured:.3g}"
+    told = f"{claim.verdict} {_number(claim.measured)}"
     if claim.interval is None:
         return told
     low, high = claim.interval
-    return f"{told} ({low:.3g} – {high:.3g})"
+    return f"{told} ({_number(low)} – {_number(high)})"
+
+
+def _number(value: float) -> str:
+    told = f"{value:.3g}"  # three digits, written out where that can be read
+    return f"{float(told):,.0f}" if 1000 <= abs(value) < 1e6 else told
 
 
 def _settings(found: dict[str, Any]) -> list[str]:
