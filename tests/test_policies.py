@@ -176,7 +176,7 @@ def test_only_the_order_of_episodes_decides(monkeypatch):
 
     def as_if_paid_otherwise(self, *arguments):
         found = run(self, *arguments)
-        return type(found)(np.exp(found.returns) - 7, found.steps, found.observed)
+        return type(found)(np.exp(found.returns) - 7, found.observed)
 
     monkeypatch.setattr(PolicyProblem, "episodes", as_if_paid_otherwise)
     for _ in range(3):

@@ -696,6 +696,25 @@ def test_a_picture_can_be_enlarged_and_flipped_with_the_best(studio, person):
     tab.expect_badges()
 
 
+def test_a_digit_that_the_closed_picture_still_hears_ranks(studio, person):
+    tab = person().open(studio, f"/runs/{new_run(studio, *UP_TO_RANK)}")
+    tab.expect_round(1, "rank")
+    large = tab.see("enlarged")
+    tab.card(4).hover()
+    tab.press("Space")
+    expect(large).to_be_visible()
+    # In one task, as a quick hand does it: the dialog has closed and not yet given up the focus.
+    tab.page.evaluate(
+        """() => {
+          const dialog = document.querySelector("dialog[open]");
+          dialog.close();
+          dialog.dispatchEvent(new KeyboardEvent("keydown", { key: "3", bubbles: true }));
+        }"""
+    )
+    tab.expect_badges(p3="1")
+    expect(large).to_have_count(0)
+
+
 def test_a_run_is_deleted_only_when_one_is_sure(studio, person):
     run_id = new_run(studio, title="To be deleted")
     tab = person().open(studio)

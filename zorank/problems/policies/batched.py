@@ -166,7 +166,7 @@ class BatchedWorld:
             if ends:
                 alive &= body.healthy()
         returns[~sane | ~np.isfinite(returns)] = -np.inf
-        return Episodes(returns, steps, [seen[: steps[i], i] for i in range(many)])
+        return Episodes(returns, [seen[: steps[i], i] for i in range(many)])
 
     def _begun(self, resets: Sequence[int]) -> tuple[Any, Runner | Arm]:
         """Simulations at the start of their episodes, where Gymnasium puts them."""

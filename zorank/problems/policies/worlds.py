@@ -35,13 +35,16 @@ class Episodes:
 
     Attributes:
         returns: the sum of each one's rewards; −inf if its simulation left the numbers.
-        steps: how long each was.
         observed: what each saw, (steps, inputs).
     """
 
     returns: Vector
-    steps: NDArray[np.intp]
     observed: Sequence[Array]
+
+    @property
+    def steps(self) -> NDArray[np.intp]:
+        """How long each was."""
+        return np.array([len(rows) for rows in self.observed], dtype=np.intp)
 
     @cached_property
     def seen(self) -> Moments:
@@ -51,7 +54,7 @@ class Episodes:
 
     def __getitem__(self, some: slice) -> Episodes:
         """Some of them."""
-        return Episodes(self.returns[some], self.steps[some], self.observed[some])
+        return Episodes(self.returns[some], self.observed[some])
 
 
 class World(Protocol):
@@ -99,8 +102,7 @@ class GymnasiumWorld:
                 ) from error
             returns.append(total)
             observed.append(np.array(observations).reshape(-1, self.inputs))
-        steps = np.array([len(rows) for rows in observed], dtype=np.intp)
-        return Episodes(np.array(returns), steps, observed)
+        return Episodes(np.array(returns), observed)
 
     def _episode(self, act: Act, episode: int, reset: int) -> tuple[float, list[Vector]]:
         which, total, seen = np.array([episode]), 0.0, []
