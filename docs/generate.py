@@ -265,7 +265,11 @@ def _told(settings: dict[str, Any]) -> str:
     names = ("m", "top", "step", "mu", "step_decay", "mu_decay", "sigma0", "memory", "pace")
     given = {name: settings[name] for name in names if settings.get(name) is not None}
     told = [f"{n} {v:g}" for n, v in given.items() if not (n.endswith("_decay") and v == 1.0)]
-    return ", ".join(told + ["by spread"] * (settings.get("scale") == "spread"))
+    if settings.get("scale") == "spread":
+        told.append("by spread")
+    if settings.get("line_search"):
+        told.append(f"line search of {settings['line_search']}, γ {settings['gamma']:g}")
+    return ", ".join(told)
 
 
 def _ends(found: dict[str, Any]) -> list[str]:
