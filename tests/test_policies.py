@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import requires
 
 import gymnasium
 import numpy as np
@@ -232,7 +234,7 @@ def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
     assert again.run.best().tolist() == best.tolist()
     again.step()
     assert again.run.best().tolist() == later.tolist()
-    with pytest.raises(ReplayError, match=r"learns another policy \(horizon 20\)"):
+    with pytest.raises(ReplayError, match=r"learns another policy \(horizon was 20, is 21\)"):
         Learning(
             PolicyProblem("Swimmer-v4", horizon=21),
             optimizers.make("zo-ranksgd", QUICK),
@@ -311,6 +313,32 @@ def test_going_on_is_one_long_run_wherever_it_was_stopped(zorank, tmp_path):
     first = (odd / "curve.csv").read_text().splitlines()[1]
     assert first == (tmp_path / "whole" / "curve.csv").read_text().splitlines()[1]
     assert first.startswith("0,0,")
+
+
+def test_what_is_in_a_folder_is_not_written_over(zorank, refused, tmp_path):
+    line = ("rl", "Reacher-v4", "--rounds", 1, "--no-video", "--quiet")
+    mine, theirs = tmp_path / "mine", tmp_path / "theirs"
+    zorank(*line, "--steps", 2, "--out", mine)
+    refusal = refused(*line, "--steps", 3, "--out", mine)
+    assert "horizon was 2, is 3" in refusal
+    assert "Another --out" in refusal
+    _, _, again = zorank(*line, "--steps", 2, "--out", mine)
+    assert "nothing was left to learn" in again
+    load_policy(mine).save(theirs)
+    before = (theirs / "policy.json").read_bytes()
+    assert "was not learned there" in refused(*line, "--steps", 2, "--out", theirs)
+    assert (theirs / "policy.json").read_bytes() == before
+
+
+def test_the_extra_brings_what_gymnasiums_bodies_need():
+    def needed(package, extra):
+        wanted = [
+            line for line in requires(package) if f"extra == '{extra}'" in line.replace('"', "'")
+        ]
+        return {re.match(r"[\w.-]+", line)[0].lower() for line in wanted}
+
+    everywhere = {"packaging"}  # of gymnasium's own, and of matplotlib's
+    assert needed("gymnasium", "mujoco") <= needed("zorank", "rl") | everywhere
 
 
 def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):

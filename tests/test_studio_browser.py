@@ -831,7 +831,7 @@ def test_sounds_are_played(of_ones_own, person):
     expect(tab.page.locator("[data-testid=card] audio")).to_have_count(6)
     ready = "() => [...document.querySelectorAll('audio')].every(sound => sound.duration > 0.09)"
     tab.page.wait_for_function(ready)
-    tab.page.get_by_role("button", name="Play Picture 3").click()
+    tab.page.get_by_role("button", name="Play Sound 3").click()
     tab.page.wait_for_function("!document.querySelectorAll('audio')[2].paused")
     tab.expect_badges()  # to listen is not to choose
     tab.press("5")

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 
 from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
 from tests.studio_server import Server
+from zorank.problems import load_policy
 from zorank.renderers import REGISTRY
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
@@ -38,7 +39,7 @@ def smooth_and_forward(renderer, candidate):
     return liked
 
 
-def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio):
+def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio, tmp_path):
     renderer = REGISTRY["policy"](env=ENV, seconds=SECONDS, size=96)
     with studio.client() as client:
         given = {"renderer": "policy", "m": 6, "seed": 1}
@@ -55,8 +56,12 @@ def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio):
             client.post(f"/api/runs/{run}/rounds/{index}/answer", json=answer).raise_for_status()
         clip = client.get(f"/api/runs/{run}/best", timeout=120)
         best = client.get(f"/api/runs/{run}/vector").json()
+        kept = client.get(f"/api/runs/{run}/keepsake")
     assert clip.headers["content-type"] == "video/mp4"
-    assert smooth_and_forward(renderer, best) > max(first) + np.std(first)
+    assert smooth_and_forward(renderer, best) > max(first) + np.std(first) / 4
+    (tmp_path / "policy.json").write_bytes(kept.content)
+    seen = np.linspace(-1, 1, 17)
+    assert (load_policy(tmp_path)(seen) == renderer.policy(np.array(best))(seen)).all()
 
 
 def test_clips_are_ranked_in_a_browser(studio):
@@ -78,5 +83,8 @@ def test_clips_are_ranked_in_a_browser(studio):
             "() => document.querySelector('.card video')?.src.includes('/rounds/1/')"
         )
         expect(films).to_have_count(4)
+        expect(tab.page.get_by_role("button", name="Enlarge: Clip 3")).to_have_count(1)
+        tab.page.goto(tab.page.url + "/result")
+        expect(tab.see("keepsake")).to_have_text("policy.json")
         assert somebody.complaints == []
         context.close()

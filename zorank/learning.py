@@ -81,7 +81,7 @@ class Learning:
         _check_same(problem, kept, name)
         meta = {"policy": _plain(problem)}
         self.run = Run(optimizer, problem.start(), seed, kept, name, meta=meta)
-        self._looked: tuple[int, float] | None = None
+        self._looked: tuple[tuple[int, bytes], float] | None = None
 
     @property
     def seen(self) -> Moments:
@@ -106,11 +106,16 @@ class Learning:
 
     def tell(self, found: Episodes) -> Mapping[str, Any]:
         """What came of the next round's candidates, of which the optimizer is told the order."""
-        slate, seen, index = self.run.ask(), self.seen, len(self.run.history)
+        slate, seen, looked = self.run.ask(), self.seen, self._seen_now()
+        if len(found.returns) != len(slate):
+            raise InvalidInput(
+                f"the next round has {len(slate)} episodes, found {len(found.returns)}"
+            )
         sane = found.returns[np.isfinite(found.returns)]
-        looked = self._looked[1] if self._looked and self._looked[0] == index else None
+        lost = looked is not None and not np.isfinite(looked)
         note = {
-            "reward_before": looked,
+            "reward_before": None if lost else looked,
+            "lost_before": lost,
             "seen": (seen + found.seen).as_note(),
             "mean_return": float(sane.mean()) if sane.size else None,
             "diverged": int(found.returns.size - sane.size),
@@ -124,21 +129,32 @@ class Learning:
         The log notes it with the next answer, for the curve.
         """
         found = self.problem.reward(self.run.best(), self.seen, episodes)
-        self._looked = (len(self.run.history), found)
+        self._looked = self._now(), found
         return found
 
+    def _now(self) -> tuple[int, bytes]:
+        """What a look is of; after an undo the same round may be another policy's."""
+        return len(self.run.history), self.run.best().tobytes()
+
+    def _seen_now(self) -> float | None:
+        """The reward, if it was looked at since the last answer."""
+        return self._looked[1] if self._looked and self._looked[0] == self._now() else None
+
     def curve(self) -> list[dict[str, Any]]:
-        """Every look at the reward: the round, the episodes by then, the reward."""
-        rows, episodes = [], 0
-        for index, row in enumerate(self.run.history):
-            if row.get("reward_before") is not None:
-                looked = {"round": index, "episodes": episodes, "reward": row["reward_before"]}
-                rows.append(looked)
-            episodes = row["points"]
-        if self._looked and self._looked[0] == len(self.run.history):
-            index, reward = self._looked
-            rows.append({"round": index, "episodes": episodes, "reward": reward})
-        return rows
+        """Every look at the reward: the round, the episodes by then, the reward.
+
+        It is −inf where an episode left the numbers.
+        """
+        history = self.run.history
+        looks = [
+            -np.inf if row.get("lost_before") else row.get("reward_before") for row in history
+        ]
+        episodes = [0, *(row["points"] for row in history)]
+        return [
+            {"round": index, "episodes": episodes[index], "reward": reward}
+            for index, reward in enumerate([*looks, self._seen_now()])
+            if reward is not None
+        ]
 
     def policy(self) -> LearnedPolicy:
         """The present policy, as a function of an observation."""
@@ -184,6 +200,8 @@ def fitted(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:
     """Settings for slates of m: no more ranked than shown, no more directions than pairs."""
     if m is None:
         return dict(settings)
+    if not isinstance(m, int) or m < 1:
+        raise InvalidInput(f"a question has a whole number of episodes, found {m!r}")
     most = {"k": m, "top": max(1, m // 2)}
     limited = {name: min(settings[name], most[name]) for name in most if name in settings}
     return {**settings, **limited, "m": m}
@@ -194,7 +212,11 @@ def _check_same(problem: PolicyProblem, store: Store, name: str | None) -> None:
     if name is None or name not in [record.name for record in store.runs()]:
         return
     before, now = store.record(name).meta.get("policy", {}), _plain(problem)
-    differ = [f"{key} {before.get(key)!r}" for key in now if before.get(key) != now[key]]
+    differ = [
+        f"{key} was {before.get(key)!r}, is {now[key]!r}"
+        for key in now
+        if before.get(key) != now[key]
+    ]
     if differ:
         raise ReplayError(
             f"what is kept there learns another policy ({', '.join(differ)}); go on with that, or "

@@ -1,6 +1,7 @@
 """Pictures of what happened."""
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def plot_learning(rows: Sequence[Mapping[str, Any]], path: str | Path, title: st
     with mpl.rc_context({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False}):
         figure = figure_class(figsize=(7, 4.2), layout="constrained")
         axes = figure.add_subplot()
-        episodes, rewards = [row["episodes"] for row in rows], [row["reward"] for row in rows]
+        sane = [row for row in rows if isfinite(row["reward"])]
+        episodes, rewards = [row["episodes"] for row in sane], [row["reward"] for row in sane]
         axes.plot(episodes, rewards, marker="o", ms=3.5, lw=2, c="#2b5797")
         axes.set(xlabel="ranked episodes", ylabel="reward on held-out resets", title=title)
         axes.grid(alpha=0.25)

@@ -71,7 +71,9 @@ class Renderer(Protocol):
     done, and show the other (position, exhibit) what there is to see so far; and have `together`,
     how many candidates are best given to it at once. One that needs things may have `check()`,
     which says cheaply what is missing, and `warm_up()`, which fetches them; one of noise latents
-    may have `drift(candidate)`, how far they are from noise (renderers/latents.py).
+    may have `drift(candidate)`, how far they are from noise (renderers/latents.py). One whose
+    candidates are of use elsewhere may have `keepsake`, a file's name, and `keep(candidate)`, what
+    is in it.
     """
 
     @property

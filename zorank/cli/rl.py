@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+from math import isfinite
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,14 +14,18 @@ from rich.text import Text
 
 from zorank import optimizers
 from zorank.cli.common import log, out, read_values
-from zorank.errors import InvalidInput, StaleAnswer, ZorankError
+from zorank.errors import InvalidInput, ReplayError, StaleAnswer, ZorankError
 
 if TYPE_CHECKING:
     from zorank.learning import Learning
 
+RUN = "policy"
+"""The run's name in its store."""
 EPISODES = 500
 LOOKS = 20
 """How often the reward is looked at on the way."""
+LONGEST_UNSEEN = 30.0
+"""Seconds after which it is looked at in any case."""
 
 
 def rl(
@@ -75,8 +81,9 @@ def rl(
     """Learn a policy from the order of its episodes alone; or look at one again.
 
     The reward is shown for you to see, on resets that nothing is learned from; the optimizer is
-    only told which episode was better. OUT gets policy.json, curve.csv, curve.png, clip.mp4 and
-    run.db. Ctrl-C loses nothing: the same command goes on, and with more --rounds it goes further.
+    only told which episode was better (zo-sgd, for comparison, sees rewards). OUT gets
+    policy.json, curve.csv, curve.png, clip.mp4 and run.db. Ctrl-C loses nothing: the same command
+    goes on, and with more --rounds it goes further.
 
     Examples: zorank rl Swimmer-v4 --out swimmer; zorank rl replay swimmer
     """
@@ -106,13 +113,25 @@ def rl(
     optimizer = optimizers.make(method or known, {**usual, **given})
     folder = save or Path(f"policy-{env}")
     _make_folder(folder)
-    learning = Learning(problem, optimizer, seed, str(folder / "run.db"), "policy")
+    try:
+        learning = Learning(problem, optimizer, seed, str(folder / "run.db"), RUN)
+    except ReplayError as error:
+        raise ReplayError(
+            f"{folder} holds what was learned otherwise: {error}. Another --out leaves it alone"
+        ) from error
+    before = learning.episodes
     try:
         _learn(learning, rounds, folder, quiet)
     except StaleAnswer as error:
         raise StaleAnswer(
             f"another process is learning in {folder}; let one of them finish ({error})"
         ) from error
+    except OSError as error:
+        raise InvalidInput(
+            f"{folder} cannot be written to ({error}); what was learned is in its run.db"
+        ) from error
+    if learning.episodes == before:
+        log.print("nothing was left to learn; more --rounds go on from here")
     _tell(learning, folder, title=f"{env}, {learning.run.record.optimizer}")
     if not no_video:
         _film(folder, folder / "clip.mp4", seconds)
@@ -129,26 +148,32 @@ def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) ->
     shown = [TextColumn(one) if isinstance(one, str) else one for one in columns]
     with Progress(*shown, console=log, disable=quiet or not log.is_terminal) as bar:
         task = bar.add_task("reward", total=total)
-        looked_at = -1.0
+        looked_at, looked_when = -1.0, 0.0
         try:
             while True:
                 share = min(done(), total) / total
                 bar.update(task, completed=min(done(), total))
-                if share - looked_at >= 1 / LOOKS or share == 1:
+                since = share - looked_at, monotonic() - looked_when
+                if since[0] >= 1 / LOOKS or since[1] >= LONGEST_UNSEEN or share == 1:
                     bar.update(task, description=f"reward {_look(learning, folder):,.1f}")
-                    looked_at = share
+                    looked_at, looked_when = share, monotonic()
                 if share == 1:
                     return
                 learning.step()
         except KeyboardInterrupt:
-            log.print(f"stopped by you after {len(learning.run.history)} rounds; all is kept")
+            bar.stop()
+            log.print(
+                f"stopped by you after {len(learning.run.history)} rounds; all is kept, and what "
+                "there is by now is looked at and filmed"
+            )
             _look(learning, folder)
 
 
 def _look(learning: Learning, folder: Path) -> float:
     """The reward of the present policy, which is kept with it."""
     reward = learning.reward()
-    learning.policy().save(folder, episodes=learning.episodes, reward=reward)
+    told = reward if isfinite(reward) else None
+    learning.policy().save(folder, episodes=learning.episodes, reward=told)
     return reward
 
 
@@ -156,18 +181,19 @@ def _tell(learning: Learning, folder: Path, title: str) -> None:
     from zorank.plots import plot_learning
 
     rows = learning.curve()
+    how = "rewarded" if learning.run.ask().question == "values" else "ranked"
     try:
         with (folder / "curve.csv").open("w", newline="") as stream:
             table = csv.DictWriter(stream, ["round", "episodes", "reward"])
             table.writeheader()
             table.writerows(rows)
+        plot_learning(rows, folder / "curve.png", title)
     except OSError as error:
         raise InvalidInput(f"the curve cannot be written: {error}") from error
-    plot_learning(rows, folder / "curve.png", title)
     out.print(
         Text(
             f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes} "
-            f"ranked episodes ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
+            f"{how} episodes ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
         )
     )
 
@@ -205,6 +231,14 @@ def _film(folder: Path, clip: Path, seconds: float) -> None:
 
 
 def _make_folder(folder: Path) -> None:
+    from zorank.stores import open_store
+
+    kept = folder / "run.db"
+    learned = kept.is_file() and any(one.name == RUN for one in open_store(str(kept)).runs())
+    if (folder / "policy.json").exists() and not learned:
+        raise InvalidInput(
+            f"{folder} holds a policy that was not learned there; give --out another folder"
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -99,6 +99,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         words=words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
+        keepsake=getattr(renderer, "keepsake", None),
         note=weights.words(record.meta, renderer) if access.role == "owner" else "",
     )
 

@@ -21,6 +21,7 @@ from inspect import signature
 from queue import Empty, PriorityQueue
 from typing import Any, TypeAlias
 
+from zorank.errors import RenderError
 from zorank.protocols import Renderer
 from zorank.types import Exhibit, Vector
 
@@ -169,8 +170,9 @@ class Gallery:
             if len(exhibits) != len(tasks):
                 raise ValueError(f"{len(exhibits)} exhibits of {len(tasks)} candidates")
         except BaseException as error:  # a renderer of a user's own may raise anything
+            ours = isinstance(error, Exception)  # what would end the studio ends with the picture
             for future in self._done(tasks):
-                future.set_exception(error)
+                future.set_exception(error if ours else RenderError(repr(error)))
             return
         for future, exhibit in zip(self._done(tasks, exhibits), exhibits, strict=True):
             future.set_result(exhibit)

@@ -143,6 +143,18 @@ def show_vector(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     return _download(data.encode(), "application/json", f"{run_id}-vector.json")
 
 
+@router.get("/runs/{run_id}/keepsake")
+def show_keepsake(run_id: Run, studio: TheStudio, _: Owner) -> Response:
+    """The best as a file of its renderer's own, for use elsewhere."""
+    with studio.session(run_id) as session:
+        renderer: Any = session.renderer
+        if not hasattr(renderer, "keep"):
+            raise HTTPException(404, "what this run makes has no file of its own; take its vector")
+        with _explained():
+            data = renderer.keep(session.run.best())
+    return _download(data, "application/octet-stream", f"{run_id}-{renderer.keepsake}")
+
+
 @router.get("/runs/{run_id}/export")
 def export(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     """The run as a recipe that makes it again anywhere: the same as `zorank runs export`."""

@@ -36,6 +36,12 @@ def filled_in(make: Any) -> dict[str, Any]:
     return dict(make.given) if isinstance(make, Prefilled) else {}
 
 
+def plain_defaults(make: Any) -> dict[str, Any]:
+    """What it does if it is told nothing: kept with a run, so that it outlives a new default."""
+    known = options_of(make) if make is not None else {}
+    return {name: value for name, value in known.items() if type(value) in (str, int, float, bool)}
+
+
 def options_of(make: Any) -> dict[str, Any]:
     """The options that a kind of renderer takes, and their defaults."""
     try:

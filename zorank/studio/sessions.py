@@ -26,7 +26,7 @@ from zorank.slates import Slate
 from zorank.studio import gallery, judging
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
-from zorank.studio.prefilled import bare, filled_in
+from zorank.studio.prefilled import bare, filled_in, plain_defaults
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.studio.weights import weights_of
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
@@ -112,7 +112,8 @@ class Studio:
         **kept: Any,
     ) -> str:
         """A new run; its id."""
-        options = {**filled_in(self.renderers.get(renderer)), **(options or {})}
+        make = self.renderers.get(renderer)
+        options = {**plain_defaults(make), **filled_in(make), **(options or {})}
         made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = getattr(made, "space", "gaussian")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zorank import machine
 from zorank.problems.policies.policy import Action, Array
-from zorank.problems.policies.worlds import Act, Episodes, horizon_of, make_env
+from zorank.problems.policies.worlds import LARGEST, Act, Episodes, horizon_of, make_env
 
 Alive: TypeAlias = NDArray[np.bool_]
 
@@ -165,7 +165,7 @@ class BatchedWorld:
             steps[alive] += 1
             if ends:
                 alive &= body.healthy()
-        returns[~sane | ~np.isfinite(returns)] = -np.inf
+        returns[~sane | ~(np.abs(returns) < LARGEST)] = -np.inf
         return Episodes(returns, [seen[: steps[i], i] for i in range(many)])
 
     def _begun(self, resets: Sequence[int]) -> tuple[Any, Runner | Arm]:

@@ -18,16 +18,39 @@ Array: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The numbers that an action may hold.
+
+    Attributes:
+        low: the least of each.
+        high: the largest of each.
+        dtype: of what kind they are.
+    """
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    dtype: str
+
+    def nearest(self, wish: Vector) -> NDArray[Any]:
+        """The closest numbers within."""
+        within = np.clip(wish, self.low, self.high)
+        kind = np.dtype(self.dtype)
+        return (np.rint(within) if kind.kind in "iu" else within).astype(kind)
+
+
+@dataclass(frozen=True)
 class Action:
     """What an environment takes: numbers of some shape, or one of several choices.
 
     Attributes:
         shape: of the numbers; for a choice, how many there are.
         first: the number of the first choice; None if it is no choice.
+        limits: of the numbers; None where the environment deals with all itself.
     """
 
     shape: tuple[int, ...]
     first: int | None = None
+    limits: Limits | None = None
 
     @property
     def outputs(self) -> int:
@@ -35,10 +58,10 @@ class Action:
         return prod(self.shape)
 
     def of(self, wish: Vector) -> Any:
-        """The action that a policy wishes for: all it says, or its strongest wish."""
+        """The action that a policy wishes for: what it says, or its strongest wish."""
         if self.first is not None:
             return int(np.argmax(wish)) + self.first
-        return wish.reshape(self.shape)
+        return (wish if self.limits is None else self.limits.nearest(wish)).reshape(self.shape)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,9 @@ class PolicyProblem:
     horizon: int | None = None
 
     def __post_init__(self) -> None:
+        env: Any = self.env
+        if not isinstance(env, str) or not env:
+            raise InvalidInput(f"env is the name of an environment, found {env!r}")
         hidden: Any = self.hidden
         if not isinstance(hidden, list | tuple) or not all(_is_count(width) for width in hidden):
             raise InvalidInput(f"hidden layers have widths of 1 or more, found {hidden!r}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Action, Array, Policy
+from zorank.problems.policies.policy import Action, Array, Limits, Policy
 from zorank.problems.policies.problem import PolicyProblem
 from zorank.types import Vector
 
@@ -56,38 +57,61 @@ class LearnedPolicy:
     def _layers(self) -> list[Array]:
         return self._policy.layers([self.parameters])
 
-    def save(self, folder: str | Path, **more: Any) -> Path:
-        """Write it, and whatever else is worth keeping, into a folder."""
-        file = Path(folder) / FILE
-        file.parent.mkdir(parents=True, exist_ok=True)
-        content = {
+    def as_note(self) -> dict[str, Any]:
+        """Plain JSON values from which `load_policy` makes the very same policy."""
+        return {
             "problem": asdict(self.problem),
             "action": asdict(self.action),
             "parameters": self.parameters.tolist(),
             "seen": self.seen.as_note(),
-            **more,
         }
-        partial = file.with_suffix(".part")
-        partial.write_text(json.dumps(content))
+
+    def save(self, folder: str | Path, **more: Any) -> Path:
+        """Write it, and whatever else is worth keeping, into a folder."""
+        file = Path(folder) / FILE
+        file.parent.mkdir(parents=True, exist_ok=True)
+        partial = file.with_suffix(f".{os.getpid()}.part")
+        partial.write_text(json.dumps({**self.as_note(), **more}))
         partial.replace(file)
         return file
 
 
 def load_policy(folder: str | Path) -> LearnedPolicy:
-    """What `zorank rl --out FOLDER` saved: a function of an observation that gives an action."""
+    """What `zorank rl --out FOLDER` or the studio kept: observation → action."""
     file = Path(folder)
     file = file / FILE if file.is_dir() else file
     try:
-        content: Mapping[str, Any] = json.loads(file.read_text())
-        return LearnedPolicy(
-            PolicyProblem(**content["problem"]),
-            np.array(content["parameters"], dtype=float),
-            Moments.from_note(content["seen"]),
-            Action(tuple(content["action"]["shape"]), content["action"]["first"]),
-        )
+        return _from_note(json.loads(file.read_text()))
     except FileNotFoundError as error:
         raise InvalidInput(
             f"there is no policy in {str(folder)!r}; `zorank rl ENV --out FOLDER` writes one"
         ) from error
     except (KeyError, TypeError, ValueError, OSError) as error:
         raise InvalidInput(f"{str(file)!r} is not a policy that zorank wrote: {error}") from error
+
+
+def _from_note(note: Mapping[str, Any]) -> LearnedPolicy:
+    """What `as_note` wrote, if its parts fit each other."""
+    action, limits = note["action"], note["action"].get("limits")
+    found = LearnedPolicy(
+        PolicyProblem(**note["problem"]),
+        np.array(note["parameters"], dtype=float),
+        Moments.from_note(note["seen"]),
+        Action(
+            tuple(action["shape"]),
+            action["first"],
+            limits
+            and Limits(
+                tuple(limits["low"]), tuple(limits["high"]), str(np.dtype(limits["dtype"]))
+            ),
+        ),
+    )
+    seen = found.seen
+    needed = found._policy.dim
+    if found.parameters.shape != (needed,):
+        raise ValueError(f"its parameters are not {needed} numbers")
+    if seen.mean.ndim != 1 or seen.squares.shape != seen.mean.shape or (seen.squares < 0).any():
+        raise ValueError("its statistics are no means and squares")
+    if not all(np.isfinite(part).all() for part in (found.parameters, seen.mean, seen.squares)):
+        raise ValueError("it holds what is no number")
+    return found

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Action, Array
+from zorank.problems.policies.policy import Action, Array, Limits
 from zorank.types import Vector
 
 Act: TypeAlias = Callable[[Array, NDArray[np.intp]], Array]
 """What policies do: observations (n, inputs) of some episodes, which ones → (n, outputs)."""
 
 LARGEST = 1e100
-"""Observations beyond are no longer numbers to reckon with: their squares would overflow."""
+"""Observations and returns beyond are no numbers to reckon with: their squares would overflow."""
 LONGEST = 10_000
 """Steps of an episode that its environment would never end."""
 
@@ -48,8 +48,13 @@ class Episodes:
 
     @cached_property
     def seen(self) -> Moments:
-        """The observations of all, those a mean can be taken of: not a body's that is lost."""
-        rows = np.concatenate(self.observed)
+        """The observations of all whose simulation held; what a lost one saw is no use."""
+        sane = [
+            rows for rows, sum in zip(self.observed, self.returns, strict=True) if sum > -np.inf
+        ]
+        if not sane:
+            return Moments.nothing(self.observed[0].shape[1])
+        rows = np.concatenate(sane)
         return Moments.of(rows[(np.abs(rows) < LARGEST).all(axis=1)])
 
     def __getitem__(self, some: slice) -> Episodes:
@@ -95,7 +100,7 @@ class GymnasiumWorld:
         for episode, reset in enumerate(resets):
             try:
                 total, observations = self._episode(act, episode, int(reset))
-            except Exception as error:  # of somebody's environment
+            except (Exception, SystemExit) as error:  # of somebody's environment
                 raise InvalidInput(
                     f"{self.env.spec.id} failed in an episode ({type(error).__name__}: "
                     f"{_sentence(error)}); what was learned so far is kept"
@@ -117,7 +122,7 @@ class GymnasiumWorld:
             total += float(reward)
             if terminated or truncated:
                 break
-        return (total if np.isfinite(total) else -np.inf), seen
+        return (total if abs(total) < LARGEST else -np.inf), seen
 
 
 def make_env(env: str, **options: Any) -> Any:
@@ -128,13 +133,16 @@ def make_env(env: str, **options: Any) -> Any:
         try:
             made = gymnasium.make(env, disable_env_checker=True, **options)
         except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
+            # A module of ours to bring; anything else says itself what to do.
+            ours = isinstance(error, ModuleNotFoundError) and is_simulated(env)
+            hint = "; install it with: pip install 'zorank[rl]'" if ours else ""
             raise InvalidInput(
-                f"the environment {env!r} needs more than is installed: {_sentence(error)}"
+                f"the environment {env!r} needs more than is installed: {_sentence(error)}{hint}"
             ) from error
         except gymnasium.error.UnregisteredEnv as error:
             raise InvalidInput(
-                f"there is no environment {env!r}: {_sentence(error)}. Try Swimmer-v4, "
-                "HalfCheetah-v4, Reacher-v4 or CartPole-v1"
+                f"there is no environment {env!r}: {_sentence(error).rstrip('?')}. Try "
+                "Swimmer-v4, HalfCheetah-v4, Reacher-v4 or CartPole-v1"
             ) from error
         except Exception as error:  # of somebody's environment
             raise InvalidInput(
@@ -175,7 +183,14 @@ def _action(env: Any) -> Action:
             f"{env.spec.id} takes actions of {space}; a policy gives a box of numbers, or one of "
             "several actions"
         )
-    return Action(tuple(int(side) for side in space.shape))
+    shape = tuple(int(side) for side in space.shape)
+    if is_simulated(env.spec.id):
+        return Action(shape)  # MuJoCo limits what is done, and is paid for what was wished
+    # What is unlimited has the largest numbers for its limits: infinity is not JSON.
+    low, high = (np.nan_to_num(end.astype(float)).ravel() for end in (space.low, space.high))
+    return Action(
+        shape, limits=Limits(tuple(low.tolist()), tuple(high.tolist()), str(space.dtype))
+    )
 
 
 def load_gymnasium() -> Any:
@@ -219,5 +234,5 @@ def _quiet() -> Any:
         yield
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
     return " ".join(str(error).split()).removesuffix(".")[:200]

@@ -7,6 +7,7 @@ alone decides its clip.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,7 +44,7 @@ class PolicyClips:
 
     env: str = option("HalfCheetah-v4", "A Gymnasium environment.", more=False)
     seconds: float = option(5.0, "How much of an episode is shown.")
-    vigour: float = option(0.5, "How strongly the first candidates act.")
+    vigour: float = option(1.0, "How strongly the first candidates act.")
     reset: int = option(0, "Where every episode starts.")
     size: int = option(320, "Pixels of a clip's width.")
 
@@ -51,6 +52,7 @@ class PolicyClips:
     space = "gaussian"
     media_type = "video/mp4"
     title = "Gait"
+    keepsake = "policy.json"
     description = "A simulated body learns to move as you like it: rank clips of how it goes."
 
     def __post_init__(self) -> None:
@@ -95,6 +97,10 @@ class PolicyClips:
         seen = _usual(self.env)
         scale = self.vigour / np.sqrt(seen.mean.size)
         return LearnedPolicy(self.problem, scale * vector, seen, self.problem.world.action)
+
+    def keep(self, candidate: Vector) -> bytes:
+        """The policy as a file that `load_policy` and `zorank rl replay` read."""
+        return json.dumps(self.policy(candidate).as_note()).encode()
 
     def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
         """One MP4 clip for each candidate, in their order."""

@@ -204,7 +204,16 @@ def _looks(
 def _own_stage(env_name: str) -> Iterator[tuple[Any, Callable[[], Frame]]]:
     """An environment that draws itself."""
     with closing(make_env(env_name, render_mode="rgb_array")) as env:
-        yield env, lambda: np.asarray(env.render(), dtype=np.uint8)
+        yield env, lambda: _in_colour(np.asarray(env.render(), dtype=np.uint8))
+
+
+def _in_colour(drawn: Frame) -> Frame:
+    """Red, green and blue, of whatever an environment draws."""
+    if drawn.ndim == 2:
+        drawn = np.repeat(drawn[:, :, None], 3, axis=2)
+    if drawn.ndim != 3 or drawn.shape[2] not in (3, 4) or min(drawn.shape[:2]) < 2:
+        raise ValueError(f"a frame is height × width × 3 numbers, found {drawn.shape}")
+    return drawn[:, :, :3]
 
 
 @contextmanager

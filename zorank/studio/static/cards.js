@@ -3,7 +3,7 @@
 import { el, icon } from "./dom.js";
 import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
-import { exhibitView, kindOf, videosInStep } from "./media.js";
+import { exhibitView, kindOf, nameOf, videosInStep } from "./media.js";
 import { describe, isProposed, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
 
 const HOLD_MILLISECONDS = 380;
@@ -31,7 +31,7 @@ export function createGrid(grid, frame, controls, handlers) {
 
   function build(exhibit, single) {
     const { position, current } = exhibit;
-    const name = `Picture ${position + 1}`;
+    const name = nameOf(exhibit);
     const pick = el("button", { type: "button", class: "pick", "aria-label": name, "aria-pressed": "false" });
     const badge = el("span", { class: "badge", hidden: true, "aria-hidden": "true" });
     const tool = (label, drawing, className, action) =>
@@ -90,7 +90,7 @@ export function createGrid(grid, frame, controls, handlers) {
         else handlers.takeBack(position);
       },
     });
-    return { position, card, pick, badge, worst, view, current };
+    return { position, name, card, pick, badge, worst, view, current };
   }
 
   const cardAt = ({ x, y }) => {
@@ -146,7 +146,7 @@ export function createGrid(grid, frame, controls, handlers) {
 
   function update(ranking, { single }) {
     grid.dataset.started = String(ranking.groups.length > 0);
-    for (const { position, card, pick, badge, worst, current } of cards) {
+    for (const { position, name, card, pick, badge, worst, current } of cards) {
       const place = placeOf(ranking, position);
       card.dataset.medal = place ? MEDALS[place] ?? "plain" : "";
       card.dataset.next = single ? "✓" : nextPlace(ranking);
@@ -154,7 +154,7 @@ export function createGrid(grid, frame, controls, handlers) {
       card.classList.toggle("proposed", place > 0 && isProposed(ranking, position));
       card.classList.toggle("tied", isTied(ranking, position));
       pick.setAttribute("aria-pressed", String(place > 0));
-      const marks = [`Picture ${position + 1}`, current && "best so far", single ? place > 0 && "chosen" : describe(ranking, position)];
+      const marks = [name, current && "best so far", single ? place > 0 && "chosen" : describe(ranking, position)];
       pick.setAttribute("aria-label", marks.filter(Boolean).join(", "));
       worst?.setAttribute("aria-pressed", String(isWorst(ranking, position)));
       if (place) {

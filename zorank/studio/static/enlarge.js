@@ -2,7 +2,7 @@
 // that a flip shows exactly what differs.
 
 import { el, find } from "./dom.js";
-import { exhibitView, silence, toggleSound } from "./media.js";
+import { exhibitView, nameOf, silence, toggleSound } from "./media.js";
 import { describe, placeOf } from "./ranking.js";
 
 export function createEnlarged(dialog, context) {
@@ -49,7 +49,7 @@ export function createEnlarged(dialog, context) {
   function open(which) {
     const { exhibits, best } = context.round();
     position = which;
-    title = `Picture ${which + 1}`;
+    title = nameOf(exhibits[which]);
     show(exhibits[which], best);
   }
 

@@ -21,6 +21,26 @@ function loadNext() {
 
 export const kindOf = (mediaType = "image/") => mediaType.split("/")[0];
 
+const NOUNS = { image: "picture", video: "clip", audio: "sound" };
+
+/** What people call such a thing. */
+export const nounOf = (mediaType) => NOUNS[kindOf(mediaType)] ?? "text";
+
+/** What one of a round is called, by its place on the screen. */
+export function nameOf({ media_type: mediaType, position }) {
+  const noun = nounOf(mediaType);
+  return `${noun[0].toUpperCase()}${noun.slice(1)} ${position + 1}`;
+}
+
+/** Small, and still. Sounds and texts have none. */
+export function thumbnail({ url, media_type: mediaType }) {
+  if (kindOf(mediaType) === "image") return el("img", { src: url, alt: "", draggable: "false", loading: "lazy", decoding: "async" });
+  if (kindOf(mediaType) !== "video") return null;
+  const video = el("video", { src: url, playsinline: true, preload: "metadata", tabindex: "-1", "aria-hidden": "true" });
+  video.muted = true;
+  return video;
+}
+
 const withRetry = (url, number) => (number ? `${url}${url.includes("?") ? "&" : "?"}retry=${number}` : url);
 
 /** An image does not tell why it failed, so the server is asked; nothing if it has no sentence. */

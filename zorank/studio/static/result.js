@@ -116,6 +116,13 @@ function linkDownloads() {
     link.href = href;
     link.setAttribute("download", `zorank-${runId}-${name}`);
   }
+  if (run.keepsake) {
+    const link = find("#download-keepsake");
+    link.hidden = false;
+    link.href = runPath(runId, "/keepsake");
+    link.setAttribute("download", `zorank-${runId}-${run.keepsake}`);
+    find(".button-text", link).textContent = run.keepsake;
+  }
   if (kindOf(run.media_type) === "image") return;
   find("#download-journey")?.remove();
   find("#download-best .button-text").textContent = "Download the best";

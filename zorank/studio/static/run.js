@@ -9,7 +9,7 @@ import { listen } from "./events.js";
 import { showJudgeNote, tellProblem } from "./judge.js";
 import { bindKeys } from "./keys.js";
 import { neighbour } from "./layout.js";
-import { toggleSound } from "./media.js";
+import { nameOf, toggleSound } from "./media.js";
 import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
 import { preload } from "./preload.js";
@@ -96,13 +96,13 @@ function pick(position, { tie = false } = {}, { goOn = true } = {}) {
   active = position;
   if (single() && model.placeOf(ranking, position)) return goOn ? submit() : change(model.EMPTY);
   const next = single() ? model.pickOnly(ranking, position) : model.pick(ranking, position, { tie });
-  change(next, { words: `Picture ${position + 1}: ${single() ? "chosen" : model.describe(next, position)}` });
+  change(next, { words: `${nameOf(round.exhibits[position])}: ${single() ? "chosen" : model.describe(next, position)}` });
 }
 
 function toggleWorst(position = active) {
   if (!rankable() || single()) return;
   const next = model.toggleWorst(ranking, position);
-  change(next, { words: `Picture ${position + 1}: ${model.describe(next, position)}` });
+  change(next, { words: `${nameOf(round.exhibits[position])}: ${model.describe(next, position)}` });
 }
 
 function toggleTie() {

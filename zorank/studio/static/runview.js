@@ -2,6 +2,7 @@
 
 import { openDialog } from "./dialogs.js";
 import { announce, el, find } from "./dom.js";
+import { nounOf } from "./media.js";
 
 const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
@@ -13,7 +14,8 @@ const QUESTIONS = {
 
 export function showChrome(round, { role, ready, tieNext, waiting }) {
   const words = QUESTIONS[round.question];
-  find("#heading").textContent = waiting ? "Thank you" : words.heading;
+  const heading = words.heading.replace("picture", nounOf(round.exhibits[0]?.media_type));
+  find("#heading").textContent = waiting ? "Thank you" : heading;
   find("#hint").textContent = waiting ? "" : tieNext ? "the next pick ties with the last" : words.hint;
   find("#round-name").textContent = round.question === "start" ? "Start" : `Round ${round.index}`;
   const next = find("#next");

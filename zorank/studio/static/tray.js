@@ -3,7 +3,7 @@
 
 import { el } from "./dom.js";
 import { draggable } from "./drag.js";
-import { kindOf } from "./media.js";
+import { nameOf, thumbnail } from "./media.js";
 import { describe } from "./ranking.js";
 
 export function createTray(tray, handlers) {
@@ -22,11 +22,9 @@ export function createTray(tray, handlers) {
   }
 
   function item(exhibit, ranking) {
-    const { position, url } = exhibit;
-    const label = `Picture ${position + 1}, ${describe(ranking, position)}. Arrow keys move it, Delete takes it out.`;
-    const thumb = kindOf(exhibit.media_type) === "image"
-      ? el("img", { src: url, alt: "", draggable: "false" })
-      : el("span", { class: "tray-number", text: position + 1 });
+    const { position } = exhibit;
+    const label = `${nameOf(exhibit)}, ${describe(ranking, position)}. Arrow keys move it, Delete takes it out.`;
+    const thumb = thumbnail(exhibit) ?? el("span", { class: "tray-number", text: position + 1 });
     const button = el("button", { type: "button", class: "tray-item", "aria-label": label, data: { position } }, thumb);
     button.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
