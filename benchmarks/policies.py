@@ -2,13 +2,16 @@
 
     python benchmarks/policies.py speed      # environment steps a second, all in the same run
     python benchmarks/policies.py clips      # a round of the studio: five clips of five seconds
+    python benchmarks/policies.py person     # a simulated person ranks twenty rounds of six clips
     python benchmarks/policies.py recipes Swimmer-v4 500 10   # environment, episodes, seeds
     python benchmarks/policies.py tune Reacher-v4 4 rank-ars m=8 step=.03   # settings of your own
 
 `speed` compares closed-loop episodes with bare `mj_step` on all cores (the floor: no policy, no
 reward) and with Gymnasium's own loop. `clips` compares a round of the studio, simulated, filmed
 and encoded, with drawing as many frames of a body at rest; by the clock, and by the time of all
-processors, the encoders' included, which a busy machine changes less. `recipes` compares methods
+processors, the encoders' included, which a busy machine changes less. `person` compares what
+somebody who likes smooth forward motion gets from ranking with the best of as many random gaits,
+for several vigours. `recipes` compares methods
 that see only an order with ARS and ZO-SGD that see rewards, in the same bundle: normalised
 observations, shared resets, no constant. Seeds 200 and on; `tune` chooses settings on 0 and on.
 """
@@ -40,8 +43,9 @@ from zorank.problems.policies.policy import Policy
 from zorank.problems.policies.worlds import GymnasiumWorld, World, make_env
 from zorank.protocols import AnyOptimizer
 from zorank.renderers.threads import on_all_cores
+from zorank.run import Run
 from zorank.slates import Slate, Space
-from zorank.types import Answer, Exhibit, Values, Vector
+from zorank.types import Answer, Exhibit, Ranking, Values, Vector
 
 CORES = os.cpu_count() or 1
 TOGETHER = 64
@@ -274,6 +278,55 @@ def _spent(work: Callable[[], object]) -> Any:
     return np.array([perf_counter() - clock, processors() - before])
 
 
+ROUNDS, SHOWN, PEOPLE = 20, 6, 8
+"""Of a simulated person's run in the studio; people are seeds."""
+
+
+def person() -> None:
+    """How far ranking clips leads somebody who likes smooth forward motion."""
+    from zorank.renderers import REGISTRY
+
+    env = make_env("HalfCheetah-v4")
+    print(f"{'vigour':>7}{'first best':>12}{'at the end':>12}{'lowest':>8}{'random best':>13}")
+    for vigour in (0.25, 0.35, 0.5, 0.7, 1.0, 2.0):
+        renderer: Any = REGISTRY["policy"](vigour=vigour)
+
+        def liked(candidate: Vector, renderer: Any = renderer) -> float:
+            return _smooth_and_forward(renderer, env, candidate)
+
+        found = np.array([_taught(renderer.dim, liked, seed) for seed in range(PEOPLE)])
+        first, end, random = found.mean(axis=0)
+        print(f"{vigour:7}{first:12.0f}{end:12.0f}{found[:, 1].min():8.0f}{random:13.0f}")
+
+
+def _taught(dim: int, liked: Callable[[Vector], float], seed: int) -> tuple[float, float, float]:
+    """What such a person likes best of the first round, at the end, and of random gaits."""
+    method = optimizers.make("rank-process", {"m": SHOWN, "space": "gaussian", "pick": True})
+    draw = np.random.default_rng(seed)
+    run = Run(method, draw.standard_normal(dim), seed)
+    first = -np.inf
+    for turn in range(ROUNDS):
+        likes = np.array([liked(shown) for shown in run.ask()])
+        first = likes.max() if turn == 0 else first
+        run.tell(Ranking.from_values(-likes))
+    strangers = draw.standard_normal((ROUNDS * SHOWN, dim))
+    random = max(liked(one) for one in strangers)
+    return float(first), liked(run.best()), random
+
+
+def _smooth_and_forward(renderer: Any, env: Any, candidate: Vector) -> float:
+    """How fast it gets ahead in a clip, less its jerks."""
+    act = renderer.policy(candidate)
+    observation, _ = env.reset(seed=renderer.reset)
+    before, liked = np.zeros(env.action_space.shape), 0.0
+    for _ in range(round(renderer.seconds / env.unwrapped.dt)):
+        action = np.clip(act(observation), -1, 1)
+        observation, _, _, _, told = env.step(action)
+        liked += told["x_velocity"] - 0.1 * float(np.square(action - before).sum())
+        before = action
+    return liked
+
+
 def recipes() -> None:
     """What is learned from so many episodes, on fresh seeds."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -344,6 +397,6 @@ def _looks(env: str) -> int:
 
 
 if __name__ == "__main__":
-    {"speed": speed, "clips": clips, "recipes": recipes, "tune": tune}[
+    {"speed": speed, "clips": clips, "person": person, "recipes": recipes, "tune": tune}[
         sys.argv[1] if len(sys.argv) > 1 else "speed"
     ]()

@@ -44,7 +44,7 @@ class PolicyClips:
 
     env: str = option("HalfCheetah-v4", "A Gymnasium environment.", more=False)
     seconds: float = option(5.0, "How much of an episode is shown.")
-    vigour: float = option(1.0, "How strongly the first candidates act.")
+    vigour: float = option(0.5, "How strongly the first candidates act.")
     reset: int = option(0, "Where every episode starts.")
     size: int = option(320, "Pixels of a clip's width.")
 
