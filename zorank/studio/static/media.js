@@ -32,12 +32,13 @@ export function nameOf({ media_type: mediaType, position }) {
   return `${noun[0].toUpperCase()}${noun.slice(1)} ${position + 1}`;
 }
 
-/** Small, and still. Sounds and texts have none. */
+/** Small, and still. Sounds and texts have none. Clips begin alike, so one stands at its middle. */
 export function thumbnail({ url, media_type: mediaType }) {
   if (kindOf(mediaType) === "image") return el("img", { src: url, alt: "", draggable: "false", loading: "lazy", decoding: "async" });
   if (kindOf(mediaType) !== "video") return null;
   const video = el("video", { src: url, playsinline: true, preload: "metadata", tabindex: "-1", "aria-hidden": "true" });
   video.muted = true;
+  video.addEventListener("loadedmetadata", () => { video.currentTime = video.duration / 2; }, { once: true });
   return video;
 }
 
