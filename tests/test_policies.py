@@ -44,14 +44,24 @@ def some_policies(world, many, size=0.3):
 @pytest.mark.parametrize("env", sorted(BODIES))
 def test_episodes_in_step_are_those_of_gymnasium_bit_for_bit(env):
     resets = [3, 3, 4, 2**31]
-    for steps in (1, 2, 30):
-        ours, theirs = BatchedWorld(env, steps), GymnasiumWorld(env, steps)
+    for steps, clip in ((1, True), (2, False), (30, False), (30, True)):
+        ours, theirs = BatchedWorld(env, steps, clip), GymnasiumWorld(env, steps, clip)
         found = ours.episodes(some_policies(ours, 4), resets)
         wanted = theirs.episodes(some_policies(theirs, 4), resets)
         assert found.returns.tolist() == wanted.returns.tolist()
         assert found.steps.tolist() == wanted.steps.tolist()
         assert found.seen.count == wanted.seen.count
         np.testing.assert_allclose(found.seen.mean, wanted.seen.mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("world", [BatchedWorld, GymnasiumWorld])
+def test_a_body_does_not_pay_for_what_it_cannot_do(world):
+    def act(observations, which):
+        return np.full((len(which), 6), 3.0)
+
+    clipped, raw = (world("HalfCheetah-v4", 20, clip).episodes(act, [1]) for clip in (True, False))
+    assert (clipped.observed[0] == raw.observed[0]).all()
+    assert clipped.returns[0] - raw.returns[0] == pytest.approx(20 * 0.1 * 6 * (9 - 1))
 
 
 def test_an_episode_does_not_depend_on_its_neighbours_or_on_threads():

@@ -211,7 +211,8 @@ def _check_same(problem: PolicyProblem, store: Store, name: str | None) -> None:
     """A run goes on with the policy it began with."""
     if name is None or name not in [record.name for record in store.runs()]:
         return
-    before, now = store.record(name).meta.get("policy", {}), _plain(problem)
+    before = {"clip": False, **store.record(name).meta.get("policy", {})}  # as it once was
+    now = _plain(problem)
     differ = [
         f"{key} was {before.get(key)!r}, is {now[key]!r}"
         for key in now

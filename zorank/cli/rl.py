@@ -58,6 +58,10 @@ def rl(
     raw: Annotated[
         bool, typer.Option("--raw", help="Observations as they are, not normalised.")
     ] = False,
+    unclipped: Annotated[
+        bool,
+        typer.Option("--unclipped", help="Actions beyond what the body can do, and paid for."),
+    ] = False,
     independent: Annotated[
         bool,
         typer.Option("--independent", help="Every episode of a question from a reset of its own."),
@@ -68,7 +72,8 @@ def rl(
     paper: Annotated[
         bool,
         typer.Option(
-            "--paper", help="As in the paper: ZO-RankSGD, 5 episodes, bias, raw, independent."
+            "--paper",
+            help="As in the paper: ZO-RankSGD, 5 episodes, bias, raw, unclipped, independent.",
         ),
     ] = False,
     save: Annotated[
@@ -102,6 +107,7 @@ def rl(
         normalise=not (raw or paper),
         shared=not (independent or paper),
         horizon=steps,
+        clip=not (unclipped or paper),
     )
     _ = problem.dim  # an environment that is not there must not leave a folder behind
     given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}

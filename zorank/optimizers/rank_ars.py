@@ -97,4 +97,4 @@ def _of_winners(weights: Vector, many: int) -> Vector:
     shares[:many] = np.log(many + 0.5) - np.log(np.arange(1, many + 1))
     _, level, size = np.unique(weights, return_inverse=True, return_counts=True)
     per_level = np.add.reduceat(shares, np.cumsum(size) - size) / size
-    return -per_level[level] / shares.sum()
+    return np.asarray(-per_level[level] / shares.sum())

@@ -95,7 +95,12 @@ def attend(cell: Schooling) -> cells.Row:
     from zorank.problems.policies import PolicyProblem
 
     problem = PolicyProblem(
-        cell.env, bias=True, normalise=False, shared=cell.shared, horizon=cell.horizon
+        cell.env,
+        bias=True,
+        normalise=False,
+        shared=cell.shared,
+        horizon=cell.horizon,
+        clip=False,
     )
     optimizer = optimizers.make(cell.setting.method, dict(cell.setting.options))
     learners = [Learning(problem, optimizer, seed) for seed in cell.seeds]

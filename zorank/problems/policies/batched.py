@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import machine
-from zorank.problems.policies.policy import Action, Array
-from zorank.problems.policies.worlds import LARGEST, Act, Episodes, horizon_of, make_env
+from zorank.problems.policies.policy import Array
+from zorank.problems.policies.worlds import LARGEST, Act, Episodes, action_of, horizon_of, make_env
 
 Alive: TypeAlias = NDArray[np.bool_]
 
@@ -121,10 +121,16 @@ BODIES: dict[str, Callable[[Any, Any], Runner | Arm]] = {
 class BatchedWorld:
     """One of `BODIES`, every episode in its own simulation."""
 
-    def __init__(self, env: str, horizon: int | None = None, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        env: str,
+        horizon: int | None = None,
+        clip: bool = True,
+        threads: int | None = None,
+    ) -> None:
         self.env = make_env(env)
         self.inputs = int(self.env.observation_space.shape[0])
-        self.action = Action((int(self.env.action_space.shape[0]),))
+        self.action = action_of(self.env, clip)
         self.horizon = horizon_of(self.env, horizon)
         self.threads = threads or machine.threads()
         self._batches: dict[int, Any] = {}
@@ -142,8 +148,9 @@ class BatchedWorld:
         ends = getattr(self.env.unwrapped, "_terminate_when_unhealthy", False)
         for step in range(self.horizon):
             seen[step] = observations = body.observe()
-            actions = act(observations, everyone)
-            fine = _finite(observations) & _finite(actions)
+            wishes = act(observations, everyone)
+            actions = self.action.within(wishes)
+            fine = _finite(observations) & _finite(wishes)
             if not fine.all():
                 sane &= fine | ~alive
                 alive &= fine

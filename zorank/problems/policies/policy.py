@@ -31,7 +31,7 @@ class Limits:
     high: tuple[float, ...]
     dtype: str
 
-    def nearest(self, wish: Vector) -> NDArray[Any]:
+    def nearest(self, wish: Array) -> NDArray[Any]:
         """The closest numbers within."""
         within = np.clip(wish, self.low, self.high)
         kind = np.dtype(self.dtype)
@@ -57,11 +57,15 @@ class Action:
         """How many numbers a policy has to give for it."""
         return prod(self.shape)
 
+    def within(self, wishes: Array) -> NDArray[Any]:
+        """The closest that may be done, for wishes (…, outputs)."""
+        return wishes if self.limits is None else self.limits.nearest(wishes)
+
     def of(self, wish: Vector) -> Any:
         """The action that a policy wishes for: what it says, or its strongest wish."""
         if self.first is not None:
             return int(np.argmax(wish)) + self.first
-        return (wish if self.limits is None else self.limits.nearest(wish)).reshape(self.shape)
+        return self.within(wish).reshape(self.shape)
 
 
 @dataclass(frozen=True)

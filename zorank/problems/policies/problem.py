@@ -37,6 +37,8 @@ class PolicyProblem:
         shared: whether the episodes of a question start alike; then the better policy wins,
             not the luckier start.
         horizon: steps of an episode; None is the environment's own.
+        clip: whether MuJoCo's bodies are asked for no more than they can do; they would do no
+            more, but pay for all that is asked.
     """
 
     env: str
@@ -45,6 +47,7 @@ class PolicyProblem:
     normalise: bool = True
     shared: bool = True
     horizon: int | None = None
+    clip: bool = True
 
     def __post_init__(self) -> None:
         env: Any = self.env
@@ -60,7 +63,7 @@ class PolicyProblem:
     @property
     def world(self) -> World:
         """Where its episodes are."""
-        return _world(self.env, self.horizon)
+        return _world(self.env, self.horizon, self.clip)
 
     @cached_property
     def policy(self) -> Policy:
@@ -144,5 +147,5 @@ def losses(returns: Vector) -> Vector:
 
 
 @lru_cache(maxsize=16)
-def _world(env: str, horizon: int | None) -> World:
-    return BatchedWorld(env, horizon) if env in BODIES else GymnasiumWorld(env, horizon)
+def _world(env: str, horizon: int | None, clip: bool) -> World:
+    return (BatchedWorld if env in BODIES else GymnasiumWorld)(env, horizon, clip)

@@ -88,10 +88,10 @@ class World(Protocol):
 class GymnasiumWorld:
     """Any environment, through its own step."""
 
-    def __init__(self, env: str, horizon: int | None = None) -> None:
+    def __init__(self, env: str, horizon: int | None = None, clip: bool = True) -> None:
         self.env = make_env(env)
         self.inputs = _inputs(self.env)
-        self.action = _action(self.env)
+        self.action = action_of(self.env, clip)
         self.horizon = horizon_of(self.env, horizon)
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:
@@ -174,7 +174,8 @@ def _inputs(env: Any) -> int:
     return int(np.prod(space.shape))
 
 
-def _action(env: Any) -> Action:
+def action_of(env: Any, clip: bool) -> Action:
+    """What an environment takes; of the simulated, wishes beyond their limits too."""
     space = env.action_space
     if type(space).__name__ == "Discrete":
         return Action((int(space.n),), first=int(space.start))
@@ -184,13 +185,13 @@ def _action(env: Any) -> Action:
             "several actions"
         )
     shape = tuple(int(side) for side in space.shape)
-    if is_simulated(env.spec.id):
+    simulated = is_simulated(env.spec.id)
+    if simulated and not clip:
         return Action(shape)  # MuJoCo limits what is done, and is paid for what was wished
     # What is unlimited has the largest numbers for its limits: infinity is not JSON.
     low, high = (np.nan_to_num(end.astype(float)).ravel() for end in (space.low, space.high))
-    return Action(
-        shape, limits=Limits(tuple(low.tolist()), tuple(high.tolist()), str(space.dtype))
-    )
+    kind = "float64" if simulated else str(space.dtype)  # MuJoCo reckons with nothing shorter
+    return Action(shape, limits=Limits(tuple(low.tolist()), tuple(high.tolist()), kind))
 
 
 def load_gymnasium() -> Any:
