@@ -144,15 +144,10 @@ def methods(env: str) -> dict[str, AnyOptimizer]:
     }
     if env == "HalfCheetah-v4":
         found["adaptive"] = PathRankARS(m=16, top=4)
-        found["falling steps"] = made("rank-ars", FALLING)
-        found["values, fixed steps"] = made("ars (values)", FIXED)
+        found["pairs"] = made("rank-ars", settings)
     return found
 
 
-FALLING = {"m": 16, "top": 4, "step": 0.05, "mu": 0.08, "step_decay": 0.96, "mu_decay": 0.97}
-"""Of what was tried on HalfCheetah, the best on the seeds that it was tried on."""
-FIXED = {"m": 16, "top": 4, "step": 0.02, "mu": 0.03}
-"""The recipe's own, for runs so long that falling steps would have come to nothing."""
 BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
     "Swimmer-v4": ("ars (values)", {"m": 4, "top": 2, "step": 0.1, "mu": 0.1}),
     "Reacher-v4": (
@@ -162,7 +157,7 @@ BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
             **{"step_decay": 0.995, "mu_decay": 0.998},
         },
     ),
-    "HalfCheetah-v4": ("ars (values)", FALLING),
+    "HalfCheetah-v4": ("ars (values)", {"m": 16, "top": 4, "step": 0.05, "mu": 0.08}),
 }
 """Of what was tried of those that see values, the best; on Swimmer nothing else was."""
 SIGMA = {"Swimmer-v4": 0.3, "Reacher-v4": 0.3, "HalfCheetah-v4": 0.03}
@@ -355,8 +350,9 @@ def measure(
     """
     settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
     what = {"env": env, "episodes": episodes, "name": name, "method": optimizer.name}
-    what = json.loads(json.dumps({**what, "looks": _looks(env), "settings": settings}))
-    key = ("env", "episodes", "name")
+    what |= {"looks": _looks(env), "clip": PolicyProblem(env).clip, "settings": settings}
+    what = json.loads(json.dumps(what))
+    key = ("env", "episodes", "name", "clip")
     while True:
         same = [row for row in _rows(file) if {**row, "rewards": 0} == {**what, "rewards": 0}]
         found = same[0]["rewards"] if same else {}

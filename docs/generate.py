@@ -244,7 +244,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
         ends = list(row["rewards"].values())
         told = f"{median(ends):,.4g} | {min(ends):,.4g} – {max(ends):,.4g}"
         lines.append(
-            f"| {row['env']}, {row['episodes']:,} episodes | {name} | {_told(row['settings'])} "
+            f"| {row['env']}, {row['episodes']:,} episodes | {name} | {_told(_of(row))} "
             f"| {len(ends)} | {mean(ends):,.4g} ± {pstdev(ends):.3g} | {told} |"
         )
     return lines
@@ -256,9 +256,14 @@ def _tried(found: dict[str, Any]) -> list[str]:
     for row in best:
         ends = list(row["rewards"].values())
         told = f"{mean(ends):,.4g} ± {pstdev(ends):.3g} | {min(ends):,.4g}"
-        about = f"{row['env']} | {row['method']} | {_told(row['settings'])} | {len(ends)}"
+        about = f"{row['env']} | {row['method']} | {_told(_of(row))} | {len(ends)}"
         lines.append(f"| {about} | {told} |")
     return lines
+
+
+def _of(row: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a policy's row, what its body was asked for among them."""
+    return {**row["settings"], "clip": row["clip"]}
 
 
 def _told(settings: dict[str, Any]) -> str:
@@ -267,6 +272,10 @@ def _told(settings: dict[str, Any]) -> str:
     told = [f"{n} {v:g}" for n, v in given.items() if not (n.endswith("_decay") and v == 1.0)]
     if settings.get("scale") == "spread":
         told.append("by spread")
+    if settings.get("weigh") == "winners":
+        told.append("winners")
+    if settings.get("clip") is False:
+        told.append("unclipped")
     if settings.get("line_search"):
         told.append(f"line search of {settings['line_search']}, γ {settings['gamma']:g}")
     return ", ".join(told)

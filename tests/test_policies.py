@@ -340,6 +340,64 @@ def test_what_is_in_a_folder_is_not_written_over(zorank, refused, tmp_path):
     assert (theirs / "policy.json").read_bytes() == before
 
 
+def altered(folder, **parts):
+    """A policy's file with parts of it replaced; what is "absent" is left out."""
+    file = folder / "policy.json"
+    note = json.loads(file.read_text())
+    for part, change in parts.items():
+        note[part] = {**note[part], **change} if isinstance(change, dict) else change
+        note[part] = {k: v for k, v in note[part].items() if v != "absent"}
+    file.write_text(json.dumps(note))
+    return folder
+
+
+def test_a_policy_from_before_actions_were_clipped_acts_as_it_did(tmp_path):
+    problem = PolicyProblem("HalfCheetah-v4", horizon=5, clip=False)
+    learning = Learning(problem, optimizers.make("rank-ars", {"m": 4, "step": 9.0, "mu": 9.0}))
+    learning.step()
+    learning.policy().save(tmp_path)
+    before = load_policy(tmp_path)
+    old = load_policy(altered(tmp_path, problem={"clip": "absent"}, action={"limits": "absent"}))
+    assert old.problem == before.problem == problem
+    seen = np.linspace(-1, 1, 17)
+    assert np.abs(old(seen)).max() > 1
+    assert old(seen).tolist() == before(seen).tolist()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"low": [0.0]},
+        {"low": [2.0] * 6},
+        {"low": [float("nan")] * 6},
+        {"dtype": "U5"},
+        {"dtype": "no kind"},
+    ],
+    ids=str,
+)
+def test_limits_that_are_none_are_refused(tmp_path, change):
+    problem = PolicyProblem("HalfCheetah-v4", horizon=5)
+    file = Learning(problem).policy().save(tmp_path)
+    limits = json.loads(file.read_text())["action"]["limits"]
+    with pytest.raises(InvalidInput, match="is not a policy that zorank wrote"):
+        load_policy(altered(tmp_path, action={"limits": {**limits, **change}}))
+
+
+@pytest.mark.parametrize("content", ['{"action": []}', "[" * 100_000, '{"problem": 1}', "7"])
+def test_other_files_are_refused(tmp_path, content):
+    (tmp_path / "policy.json").write_text(content)
+    with pytest.raises(InvalidInput, match="is not a policy that zorank wrote"):
+        load_policy(tmp_path)
+
+
+def test_a_wish_beyond_the_box_is_clipped_everywhere_unless_told_otherwise():
+    for clip, most in ((True, 1.0), (False, 300.0)):
+        world = PolicyProblem("MountainCarContinuous-v0", clip=clip).world
+        assert world.action.of(np.array([300.0])).tolist() == [most]
+    with pytest.raises(InvalidInput, match="clip is true or false"):
+        PolicyProblem("Swimmer-v4", clip="yes")
+
+
 def test_the_extra_brings_what_gymnasiums_bodies_need():
     def needed(package, extra):
         wanted = [

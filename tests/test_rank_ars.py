@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from zorank import Ranking, Run, optimizers
+from zorank.types import Ballot, Poll
 
 LOG_SHARES = np.log(2.5) - np.log([1, 2])
 LOG_SHARES /= LOG_SHARES.sum()
@@ -46,6 +47,17 @@ def test_pairs_that_tie_say_nothing(weigh):
     run = winners(weigh=weigh)
     run.ask()
     run.tell(Ranking.of([[2, 6], [1, 5], [0, 4], [3, 7]]))
+    assert run.best().tolist() == np.arange(5.0).tolist()
+
+
+@pytest.mark.parametrize("weigh", ["pairs", "winners"])
+def test_raters_who_contradict_each_other_say_nothing(weigh):
+    forth = Ranking.of(list(range(8)))
+    back = Ranking.of(list(range(7, -1, -1)))
+    ballots = [Ballot("a", forth, 0.1), Ballot("b", forth, 0.2), Ballot("c", back, 0.3)]
+    run = winners(weigh=weigh)
+    run.ask()
+    run.tell(Poll(ballots))
     assert run.best().tolist() == np.arange(5.0).tolist()
 
 

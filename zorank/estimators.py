@@ -20,6 +20,9 @@ from zorank.types import Answer, Order, Poll, Ranking, Values, Vector
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+ROUNDING = 1e-12
+"""Of a graph's edges, what a sum of fractions may be off by."""
+
 
 def as_answer(answer: Answer | Order) -> Answer:
     """An answer as given, or the ranking that a plain list like [2, [0, 5]] stands for."""
@@ -58,10 +61,10 @@ def comparisons(answer: Answer, m: int) -> tuple[Vector, float]:
     answer.check(m)
     if isinstance(answer, Poll):
         parts = [(b.weight, *comparisons(b.ranking, m)) for b in answer.ballots]
-        return (
-            np.sum([share * weights for share, weights, _ in parts], axis=0),
-            float(sum(share * edges for share, _, edges in parts)),
-        )
+        edges = float(sum(share * edges for share, _, edges in parts))
+        summed = np.sum([share * weights for share, weights, _ in parts], axis=0)
+        # Raters who contradict each other exactly must not leave a rounding error to step along.
+        return np.where(np.abs(summed) > ROUNDING * edges, summed, 0.0), edges
     ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
     levels = ranking.levels(m)
     spoken = levels >= 0

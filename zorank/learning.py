@@ -23,7 +23,7 @@ from zorank.run import Run
 from zorank.stores import MemoryStore, open_store
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
-    "Swimmer": ("zo-ranksgd", {"m": 5, "step": 0.1, "mu": 0.2, "line_search": 0}),
+    "Swimmer": ("rank-ars", {"m": 8, "top": 3, "weigh": "winners", "step": 0.2, "mu": 0.2}),
     "Reacher": (
         "zo-ranksgd",
         {
@@ -37,8 +37,10 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 """The best method found for an environment, where it is not the default."""
-DEFAULT: tuple[str, dict[str, Any]] = ("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
-
+DEFAULT: tuple[str, dict[str, Any]] = (
+    "rank-ars",
+    {"m": 16, "top": 4, "weigh": "winners", "step": 0.08, "mu": 0.08},
+)
 
 PAPER: tuple[str, dict[str, Any]] = (
     "zo-ranksgd",

@@ -60,7 +60,7 @@ def rl(
     ] = False,
     unclipped: Annotated[
         bool,
-        typer.Option("--unclipped", help="Actions beyond what the body can do, and paid for."),
+        typer.Option("--unclipped", help="Actions beyond the box; MuJoCo charges for them."),
     ] = False,
     independent: Annotated[
         bool,
@@ -127,7 +127,7 @@ def rl(
         ) from error
     before = learning.episodes
     try:
-        _learn(learning, rounds, folder, quiet)
+        stopped = _learn(learning, rounds, folder, quiet)
     except StaleAnswer as error:
         raise StaleAnswer(
             f"another process is learning in {folder}; let one of them finish ({error})"
@@ -136,15 +136,18 @@ def rl(
         raise InvalidInput(
             f"{folder} cannot be written to ({error}); what was learned is in its run.db"
         ) from error
-    if learning.episodes == before:
+    if learning.episodes == before and not stopped:
         log.print("nothing was left to learn; more --rounds go on from here")
     _tell(learning, folder, title=f"{env}, {learning.run.record.optimizer}")
     if not no_video:
         _film(folder, folder / "clip.mp4", seconds)
 
 
-def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) -> None:
-    """Go on up to so many rounds, or else episodes; look at the reward and keep it on the way."""
+def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) -> bool:
+    """Go on up to so many rounds, or else episodes, and keep what there is on the way.
+
+    Returns whether somebody stopped it.
+    """
 
     def done() -> int:
         return len(learning.run.history) if rounds else learning.episodes
@@ -164,15 +167,16 @@ def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) ->
                     bar.update(task, description=f"reward {_look(learning, folder):,.1f}")
                     looked_at, looked_when = share, monotonic()
                 if share == 1:
-                    return
+                    return False
                 learning.step()
         except KeyboardInterrupt:
             bar.stop()
             log.print(
-                f"stopped by you after {len(learning.run.history)} rounds; all is kept, and what "
-                "there is by now is looked at and filmed"
+                f"stopped by you after {learning.episodes} episodes; all is kept, and what there "
+                "is by now is looked at"
             )
             _look(learning, folder)
+            return True
 
 
 def _look(learning: Learning, folder: Path) -> float:

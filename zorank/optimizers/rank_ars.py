@@ -55,8 +55,8 @@ class RankARS(Descent):
         check_slate_size(self)
         if self.m % 2:
             raise InvalidInput(f"rank-ars shows pairs, so m must be even; found {self.m}")
-        if self.weigh not in ("pairs", "winners"):
-            raise InvalidInput(f"weigh must be 'pairs' or 'winners', found {self.weigh!r}")
+        if not isinstance(self.weigh, str) or self.weigh not in ("pairs", "winners"):
+            raise InvalidInput(f"weigh must be 'pairs' or 'winners', found {self.weigh!r:.60}")
         if self.top is not None:
             check_count(self, "top", 1)
             if self.top > self.m // 2:
@@ -95,6 +95,7 @@ def _of_winners(weights: Vector, many: int) -> Vector:
     """Minus the share of each of the best, by the logarithm of its place; ties share alike."""
     shares = np.zeros(len(weights))
     shares[:many] = np.log(many + 0.5) - np.log(np.arange(1, many + 1))
-    _, level, size = np.unique(weights, return_inverse=True, return_counts=True)
+    places = np.round(weights / max(np.abs(weights).max(), 1e-300), 12)  # fractions that tie
+    _, level, size = np.unique(places, return_inverse=True, return_counts=True)
     per_level = np.add.reduceat(shares, np.cumsum(size) - size) / size
     return np.asarray(-per_level[level] / shares.sum())

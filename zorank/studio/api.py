@@ -31,7 +31,7 @@ from zorank.studio.forms import (
     UndoRounds,
 )
 from zorank.studio.gallery import tells_progress
-from zorank.studio.keepsakes import data_url
+from zorank.studio.keepsakes import data_url, own_file
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
 from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
@@ -99,7 +99,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         words=words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
-        keepsake=getattr(renderer, "keepsake", None),
+        keepsake=own_file(renderer) if access.role == "owner" else None,
         note=weights.words(record.meta, renderer) if access.role == "owner" else "",
     )
 

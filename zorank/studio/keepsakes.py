@@ -26,6 +26,12 @@ HOLD, STEP = 900, 70
 """Milliseconds on a station, and on a frame between two."""
 
 
+def own_file(renderer: Any) -> str | None:
+    """The name of the file that a renderer makes of a candidate, if it makes one."""
+    name = getattr(renderer, "keepsake", None)
+    return name if isinstance(name, str) and callable(getattr(renderer, "keep", None)) else None
+
+
 def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
     """An animated WebP from station to station, morphing through the latents in between.
 

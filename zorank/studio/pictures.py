@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
@@ -148,11 +149,12 @@ def show_keepsake(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     """The best as a file of its renderer's own, for use elsewhere."""
     with studio.session(run_id) as session:
         renderer: Any = session.renderer
-        if not hasattr(renderer, "keep"):
+        name = keepsakes.own_file(renderer)
+        if name is None:
             raise HTTPException(404, "what this run makes has no file of its own; take its vector")
         with _explained():
-            data = renderer.keep(session.run.best())
-    return _download(data, "application/octet-stream", f"{run_id}-{renderer.keepsake}")
+            data = bytes(renderer.keep(session.run.best()))
+    return _download(data, "application/octet-stream", f"{run_id}-{name}")
 
 
 @router.get("/runs/{run_id}/export")
@@ -196,5 +198,6 @@ def _explained() -> Iterator[None]:
 
 def _download(data: bytes, media_type: str, file: str, attach: bool = True) -> Response:
     kind = "attachment" if attach else "inline"
-    headers = {"Content-Disposition": f'{kind}; filename="{file}"'}
+    plain = re.sub(r"[^\w.-]", "_", file, flags=re.ASCII)  # a header takes no other letters
+    headers = {"Content-Disposition": f'{kind}; filename="{plain}"'}
     return Response(data, media_type=media_type, headers=headers)

@@ -28,7 +28,9 @@ class RunShown(BaseModel):
     )
     judge: str | None = Field(description="who orders the pictures for people to correct")
     could_stop: bool = Field(description="whether another round would hardly be noticed")
-    keepsake: str | None = Field(description="the file that the best can be taken away as, if any")
+    keepsake: str | None = Field(
+        description="the file that its owner can take the best away as, if any"
+    )
     note: str = Field(description="for the owner, if pictures may differ from those they saw")
 
 

@@ -37,8 +37,8 @@ class PolicyProblem:
         shared: whether the episodes of a question start alike; then the better policy wins,
             not the luckier start.
         horizon: steps of an episode; None is the environment's own.
-        clip: whether MuJoCo's bodies are asked for no more than they can do; they would do no
-            more, but pay for all that is asked.
+        clip: whether actions are cut to the environment's box. MuJoCo's bodies can do no more, but
+            pay for all that is asked of them.
     """
 
     env: str
@@ -57,6 +57,9 @@ class PolicyProblem:
         if not isinstance(hidden, list | tuple) or not all(_is_count(width) for width in hidden):
             raise InvalidInput(f"hidden layers have widths of 1 or more, found {hidden!r}")
         object.__setattr__(self, "hidden", tuple(hidden))
+        for name in ("bias", "normalise", "shared", "clip"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInput(f"{name} is true or false, found {getattr(self, name)!r:.60}")
         if self.horizon is not None and not _is_count(self.horizon):
             raise InvalidInput(f"an episode has 1 step or more, found {self.horizon!r}")
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,11 @@ class LearnedPolicy:
         file = Path(folder) / FILE
         file.parent.mkdir(parents=True, exist_ok=True)
         partial = file.with_suffix(f".{os.getpid()}.part")
-        partial.write_text(json.dumps({**self.as_note(), **more}))
-        partial.replace(file)
+        try:
+            partial.write_text(json.dumps({**self.as_note(), **more}))
+            partial.replace(file)
+        finally:
+            partial.unlink(missing_ok=True)
         return file
 
 
@@ -86,25 +90,19 @@ def load_policy(folder: str | Path) -> LearnedPolicy:
         raise InvalidInput(
             f"there is no policy in {str(folder)!r}; `zorank rl ENV --out FOLDER` writes one"
         ) from error
-    except (KeyError, TypeError, ValueError, OSError) as error:
+    except OSError as error:
+        raise InvalidInput(f"{str(file)!r} cannot be read: {error}") from error
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise InvalidInput(f"{str(file)!r} is not a policy that zorank wrote: {error}") from error
 
 
 def _from_note(note: Mapping[str, Any]) -> LearnedPolicy:
     """What `as_note` wrote, if its parts fit each other."""
-    action, limits = note["action"], note["action"].get("limits")
     found = LearnedPolicy(
-        PolicyProblem(**note["problem"]),
+        PolicyProblem(**{"clip": False, **note["problem"]}),  # before there was a choice
         np.array(note["parameters"], dtype=float),
         Moments.from_note(note["seen"]),
-        Action(
-            tuple(action["shape"]),
-            action["first"],
-            limits
-            and Limits(
-                tuple(limits["low"]), tuple(limits["high"]), str(np.dtype(limits["dtype"]))
-            ),
-        ),
+        _action_from(note["action"]),
     )
     seen = found.seen
     needed = found._policy.dim
@@ -115,3 +113,22 @@ def _from_note(note: Mapping[str, Any]) -> LearnedPolicy:
     if not all(np.isfinite(part).all() for part in (found.parameters, seen.mean, seen.squares)):
         raise ValueError("it holds what is no number")
     return found
+
+
+def _action_from(note: Any) -> Action:
+    """What an environment takes, if it could take it."""
+    if not isinstance(note, dict) or not isinstance(note.get("limits"), dict | None):
+        raise ValueError("its action is not described")
+    shape, first = tuple(note["shape"]), note["first"]
+    if not all(type(side) is int and side > 0 for side in shape):
+        raise ValueError(f"its action has the shape {shape}")
+    if first is not None and type(first) is not int:
+        raise ValueError(f"its first choice is {first!r}")
+    if note.get("limits") is None:
+        return Action(shape, first)
+    low, high = (np.array(note["limits"][end], dtype=float) for end in ("low", "high"))
+    kind = np.dtype(note["limits"]["dtype"])
+    fit = low.shape == high.shape == (prod(shape),) and (low <= high).all() and kind.kind in "fiu"
+    if not fit:
+        raise ValueError("its action's limits are no limits")
+    return Action(shape, first, Limits(tuple(low.tolist()), tuple(high.tolist()), str(kind)))

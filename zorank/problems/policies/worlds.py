@@ -175,7 +175,7 @@ def _inputs(env: Any) -> int:
 
 
 def action_of(env: Any, clip: bool) -> Action:
-    """What an environment takes; of the simulated, wishes beyond their limits too."""
+    """What an environment takes; if not clipped, wishes beyond its box too."""
     space = env.action_space
     if type(space).__name__ == "Discrete":
         return Action((int(space.n),), first=int(space.start))
@@ -185,12 +185,12 @@ def action_of(env: Any, clip: bool) -> Action:
             "several actions"
         )
     shape = tuple(int(side) for side in space.shape)
-    simulated = is_simulated(env.spec.id)
-    if simulated and not clip:
-        return Action(shape)  # MuJoCo limits what is done, and is paid for what was wished
+    if not clip and np.dtype(space.dtype).kind == "f":
+        return Action(shape)
     # What is unlimited has the largest numbers for its limits: infinity is not JSON.
     low, high = (np.nan_to_num(end.astype(float)).ravel() for end in (space.low, space.high))
-    kind = "float64" if simulated else str(space.dtype)  # MuJoCo reckons with nothing shorter
+    # MuJoCo reckons with nothing shorter.
+    kind = "float64" if is_simulated(env.spec.id) else str(space.dtype)
     return Action(shape, limits=Limits(tuple(low.tolist()), tuple(high.tolist()), kind))
 
 
