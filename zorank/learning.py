@@ -37,10 +37,7 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     ),
 }
 """The best method found for an environment, where it is not the default."""
-DEFAULT: tuple[str, dict[str, Any]] = (
-    "rank-ars",
-    {"m": 16, "top": 4, "step": 0.02, "mu": 0.03},
-)
+DEFAULT: tuple[str, dict[str, Any]] = ("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
 
 PAPER: tuple[str, dict[str, Any]] = (
     "zo-ranksgd",
