@@ -11,9 +11,9 @@ reward) and with Gymnasium's own loop. `clips` compares a round of the studio, s
 and encoded, with drawing as many frames of a body at rest; by the clock, and by the time of all
 processors, the encoders' included, which a busy machine changes less. `person` compares what
 somebody who likes smooth forward motion gets from ranking with the best of as many random gaits,
-for several vigours. `recipes` compares methods
-that see only an order with ARS and ZO-SGD that see rewards, in the same bundle: normalised
-observations, shared resets, no constant. Seeds 200 and on; `tune` chooses settings on 0 and on.
+for several vigours. `recipes` compares methods that see only an order with ARS and ZO-SGD that
+see rewards, in the same bundle: normalised observations, clipped actions, shared resets, no
+constant. Seeds 200 and on; `tune` chooses settings on 0 and on.
 """
 
 from __future__ import annotations
@@ -317,7 +317,7 @@ def _smooth_and_forward(renderer: Any, env: Any, candidate: Vector) -> float:
     observation, _ = env.reset(seed=renderer.reset)
     before, liked = np.zeros(env.action_space.shape), 0.0
     for _ in range(round(renderer.seconds / env.unwrapped.dt)):
-        action = np.clip(act(observation), -1, 1)
+        action = act(observation)
         observation, _, _, _, told = env.step(action)
         liked += told["x_velocity"] - 0.1 * float(np.square(action - before).sum())
         before = action
