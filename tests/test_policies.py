@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.metadata import requires
 
 import gymnasium
@@ -24,6 +25,8 @@ from zorank.problems.policies.worlds import GymnasiumWorld
 from zorank.renderers import REGISTRY
 from zorank.renderers.policy import film
 from zorank.renderers.threads import on_all_cores
+from zorank.run import Run
+from zorank.stores import MemoryStore, open_store
 from zorank.types import Exhibit
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*out of date:DeprecationWarning")
@@ -252,6 +255,19 @@ def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
             store,
             "swim",
         )
+    Run("zo-ranksgd", np.zeros(problem.dim), 1, open_store(store), "no gait")
+    with pytest.raises(ReplayError, match="'no gait' that is kept there learns no policy"):
+        Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "no gait")
+
+
+def test_a_run_from_before_actions_were_clipped_goes_on_unclipped():
+    before = PolicyProblem("Swimmer-v4", horizon=20, clip=False)
+    note = {key: value for key, value in before.as_note().items() if key != "clip"}
+    store = MemoryStore()
+    Run("rank-ars", before.start(), 1, store, "swim", meta={"policy": note})
+    Learning(before, "rank-ars", 1, store, "swim").step()
+    with pytest.raises(ReplayError, match=r"\(clip was False, is True\)"):
+        Learning(replace(before, clip=True), "rank-ars", 1, store, "swim")
 
 
 def test_episodes_of_a_question_start_alike_unless_they_are_independent():

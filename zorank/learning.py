@@ -8,7 +8,6 @@ run goes on exactly where it stopped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,7 @@ class Learning:
             optimizer = optimizers.make(*recipe(problem.env))
         kept = open_store(store) if isinstance(store, str) else store or MemoryStore()
         _check_same(problem, kept, name)
-        meta = {"policy": _plain(problem)}
+        meta = {"policy": problem.as_note()}
         self.run = Run(optimizer, problem.start(), seed, kept, name, meta=meta)
         self._looked: tuple[tuple[int, bytes], float] | None = None
 
@@ -210,19 +209,15 @@ def _check_same(problem: PolicyProblem, store: Store, name: str | None) -> None:
     """A run goes on with the policy it began with."""
     if name is None or name not in [record.name for record in store.runs()]:
         return
-    before = {"clip": False, **store.record(name).meta.get("policy", {})}  # as it once was
-    now = _plain(problem)
+    kept = store.record(name).meta.get("policy")
+    if kept is None:
+        raise ReplayError(f"the run {name!r} that is kept there learns no policy; name another")
+    before, now = PolicyProblem.from_note(kept).as_note(), problem.as_note()
     differ = [
-        f"{key} was {before.get(key)!r}, is {now[key]!r}"
-        for key in now
-        if before.get(key) != now[key]
+        f"{key} was {before[key]!r}, is {now[key]!r}" for key in now if before[key] != now[key]
     ]
     if differ:
         raise ReplayError(
             f"what is kept there learns another policy ({', '.join(differ)}); go on with that, or "
             "keep this one elsewhere"
         )
-
-
-def _plain(problem: PolicyProblem) -> dict[str, Any]:
-    return {**asdict(problem), "hidden": list(problem.hidden)}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -62,6 +62,15 @@ class PolicyProblem:
                 raise InvalidInput(f"{name} is true or false, found {getattr(self, name)!r:.60}")
         if self.horizon is not None and not _is_count(self.horizon):
             raise InvalidInput(f"an episode has 1 step or more, found {self.horizon!r}")
+
+    @classmethod
+    def from_note(cls, note: Mapping[str, Any]) -> PolicyProblem:
+        """What `as_note` wrote; notes from before actions were clipped do not speak of it."""
+        return cls(**{"clip": False, **note})
+
+    def as_note(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {**asdict(self), "hidden": list(self.hidden)}
 
     @property
     def world(self) -> World:

@@ -61,7 +61,7 @@ class LearnedPolicy:
     def as_note(self) -> dict[str, Any]:
         """Plain JSON values from which `load_policy` makes the very same policy."""
         return {
-            "problem": asdict(self.problem),
+            "problem": self.problem.as_note(),
             "action": asdict(self.action),
             "parameters": self.parameters.tolist(),
             "seen": self.seen.as_note(),
@@ -99,7 +99,7 @@ def load_policy(folder: str | Path) -> LearnedPolicy:
 def _from_note(note: Mapping[str, Any]) -> LearnedPolicy:
     """What `as_note` wrote, if its parts fit each other."""
     found = LearnedPolicy(
-        PolicyProblem(**{"clip": False, **note["problem"]}),  # before there was a choice
+        PolicyProblem.from_note(note["problem"]),
         np.array(note["parameters"], dtype=float),
         Moments.from_note(note["seen"]),
         _action_from(note["action"]),
