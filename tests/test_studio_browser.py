@@ -482,6 +482,19 @@ def test_a_rater_cannot_open_the_home_page(studio, person):
     expect(home.see("new-run")).to_have_count(0)
 
 
+def test_a_rater_is_offered_no_download_that_is_the_owners(studio, person):
+    run_id = new_run(studio, *UP_TO_RANK)
+    with studio.client() as client:
+        link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
+    downloads = ".downloads a:not([hidden])"
+    guest = person()
+    guest.open(studio, f"/runs/{run_id}", token=link.partition("token=")[2])
+    rater = guest.open(studio, f"/runs/{run_id}/result", token=None)
+    expect(rater.page.locator(downloads)).to_have_text(["Full-size picture"])
+    owner = person().open(studio, f"/runs/{run_id}/result")
+    expect(owner.page.locator(downloads)).to_have_count(4)
+
+
 # Every kind of answer.
 
 

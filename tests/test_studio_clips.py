@@ -57,6 +57,13 @@ def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio, tmp_path):
         clip = client.get(f"/api/runs/{run}/best", timeout=120)
         best = client.get(f"/api/runs/{run}/vector").json()
         kept = client.get(f"/api/runs/{run}/keepsake")
+        invited = client.post(f"/api/runs/{run}/invite").json()["url"]
+        as_guest = {"Authorization": f"Bearer {invited.partition('token=')[2]}"}
+        told = {
+            who: client.get(f"/api/runs/{run}", headers=headers).json()["keepsake"]
+            for who, headers in (("owner", {}), ("guest", as_guest))
+        }
+    assert told == {"owner": "policy.json", "guest": None}
     assert clip.headers["content-type"] == "video/mp4"
     assert smooth_and_forward(renderer, best) > max(first) + np.std(first)
     (tmp_path / "policy.json").write_bytes(kept.content)
@@ -72,6 +79,7 @@ def test_clips_are_ranked_in_a_browser(studio):
         tab = somebody.open(studio)
         tab.see("new-run").first.click()
         expect(tab.page.get_by_label("Env")).to_have_value(ENV)
+        expect(tab.page.locator("#how-many")).to_have_text("Clips a round")
         tab.page.locator("input[name=m][value='4']").check()
         tab.see("start-run").click()
         films = tab.page.locator("[data-testid=card] video")

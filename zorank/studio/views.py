@@ -35,6 +35,7 @@ def describe_renderer(name: str, make: Any) -> dict[str, Any]:
         "name": name,
         "title": getattr(kind, "title", name),
         "description": getattr(kind, "description", ""),
+        "media_type": media_type_of(kind),
         "options": _describe_options(kind, filled_in(make)),
         "sample": f"/api/renderers/{name}/sample" if _draws_at_once(kind) else None,
     }

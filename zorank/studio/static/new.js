@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import { attempt, hideBanner } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
+import { nounOf, thumbnail } from "./media.js";
 
 let renderers = [];
 let judges = [];
@@ -33,13 +34,14 @@ function emblem(name) {
 
 /** The best that this renderer has made so far says more than any sign; else what it makes of one point. */
 function portrait(renderer) {
-  const best = earlier.find((run) => run.renderer === renderer.name && run.best && run.media_type?.startsWith("image/"))?.best;
+  const best = earlier.find((run) => run.renderer === renderer.name && run.best);
   const sign = emblem(renderer.name);
-  const made = best ?? renderer.sample;
-  if (!made) return sign;
-  const picture = el("img", { class: "emblem", src: made, alt: "" });
-  picture.addEventListener("error", () => picture.replaceWith(sign), { once: true });
-  return picture;
+  const url = best?.best ?? renderer.sample;
+  const small = url && thumbnail({ url, media_type: best?.media_type ?? renderer.media_type });
+  if (!small) return sign;
+  small.classList.add("emblem");
+  small.addEventListener("error", () => small.replaceWith(sign), { once: true });
+  return small;
 }
 
 function rendererCard(renderer, index) {
@@ -87,6 +89,7 @@ function showForm() {
   const options = chosen()?.options ?? [];
   find("#options").replaceChildren(...options.filter(({ more }) => !more).map((option) => field(option)));
   find("#more-options").replaceChildren(...options.filter(({ more }) => more).map((option) => field(option)));
+  find("#how-many").textContent = `${sentence(nounOf(chosen()?.media_type))}s a round`;
   showJudges();
 }
 

@@ -104,15 +104,18 @@ function showSummary() {
 
 function linkDownloads() {
   const extension = run.media_type?.split("/")[1]?.replace("jpeg", "jpg").replace("plain", "txt") ?? "bin";
-  const links = {
-    "#download-best": [large(runPath(runId, "/best")), `best.${extension}`],
+  const forEveryone = { "#download-best": [large(runPath(runId, "/best")), `best.${extension}`] };
+  const forTheOwner = {
     "#download-vector": [runPath(runId, "/vector"), "vector.json"],
     "#download-recipe": [runPath(runId, "/export"), "recipe.json"],
     "#download-journey": [runPath(runId, "/journey"), "journey.webp"],
   };
+  const links = role === "owner" ? { ...forEveryone, ...forTheOwner } : forEveryone;
+  for (const link of document.querySelectorAll(".downloads a")) {
+    if (!(`#${link.id}` in links) && link.id !== "download-keepsake") link.remove();
+  }
   for (const [selector, [href, name]] of Object.entries(links)) {
     const link = find(selector);
-    if (!link) continue;
     link.href = href;
     link.setAttribute("download", `zorank-${runId}-${name}`);
   }
