@@ -4,7 +4,9 @@
     python benchmarks/policies.py clips      # a round of the studio: five clips of five seconds
     python benchmarks/policies.py person     # a simulated person ranks twenty rounds of six clips
     python benchmarks/policies.py recipes Swimmer-v4 500 10   # environment, episodes, seeds
+    python benchmarks/policies.py recipes HalfCheetah-v4@250 2000 10   # ranked after 250 steps
     python benchmarks/policies.py tune Reacher-v4 4 rank-ars m=8 step=.03   # settings of your own
+    python benchmarks/policies.py around HalfCheetah-v4 5     # what lies near a learned policy
 
 `speed` compares closed-loop episodes with bare `mj_step` on all cores (the floor: no policy, no
 reward) and with Gymnasium's own loop. `clips` compares a round of the studio, simulated, filmed
@@ -13,7 +15,9 @@ processors, the encoders' included, which a busy machine changes less. `person` 
 somebody who likes smooth forward motion gets from ranking with the best of as many random gaits,
 for several vigours. `recipes` compares methods that see only an order with ARS and ZO-SGD that
 see rewards, in the same bundle: normalised observations, clipped actions, shared resets, no
-constant. Seeds 200 and on; `tune` chooses settings on 0 and on.
+constant. Seeds 200 and on; `tune` chooses settings on 0 and on. `around` looks about in policies
+on the way: how many directions their observations fill, what random candidates near them are
+worth, how far uphill is up, and whether the first steps of an episode tell the rest.
 """
 
 from __future__ import annotations
@@ -327,7 +331,7 @@ def _smooth_and_forward(renderer: Any, env: Any, candidate: Vector) -> float:
 def recipes() -> None:
     """What is learned from so many episodes, on fresh seeds."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    known = methods(env)
+    known = methods(problem_of(env).env)
     names = sys.argv[5:] or list(known)
     if unknown := set(names) - set(known):
         sys.exit(f"there is no {', '.join(unknown)} here; known: {', '.join(known)}")
@@ -340,7 +344,84 @@ def tune() -> None:
     env, seeds, method, *given = sys.argv[2:]
     settings = read_values(given)
     name = f"{method} {json.dumps(settings)}"
-    measure(TUNING, name, env, made(method, settings), EPISODES[env], range(int(seeds)))
+    problem = problem_of(env)
+    episodes = round(EPISODES[problem.env] / problem.ranked_share)
+    measure(TUNING, name, env, made(method, settings), episodes, range(int(seeds)))
+
+
+LOOKED_ROUND = (200, 496)
+"""Episodes after which `around` looks about."""
+NEAR, UPHILL = (0.01, 0.03, 0.08), (0.02, 0.05, 0.1, 0.2, 0.3)
+"""Radii of candidates, and lengths of steps uphill."""
+
+
+def around() -> None:
+    """A line for each policy: its reward, and in per cent of it what is found near."""
+    env, seeds = sys.argv[2], int(sys.argv[3])
+    problem = PolicyProblem(env)
+    everyone = [Learning(problem, None, seed) for seed in range(seeds)]
+    print(f"{'':15}{'':8}{'gait':>11}{'early':>7}{'candidates: median (ahead)':>40}  uphill")
+    print(
+        f"{'episodes, seed':15}{'reward':>8}{'directions':>11}{'tells':>7}"
+        + "".join(f"{radius:>14}" for radius in NEAR)
+        + "".join(f"{length:>6}" for length in UPHILL)
+    )
+    for until in LOOKED_ROUND:
+        while everyone[0].episodes < until:
+            step_together(everyone)
+        for seed, one in enumerate(everyone):
+            print(f"{one.episodes:8}, {seed:<5}" + _surroundings(problem, one), flush=True)
+
+
+def _surroundings(problem: PolicyProblem, learning: Learning) -> str:
+    x, seen, draw = learning.run.best(), learning.seen, np.random.default_rng(0)
+    (reset,) = problem.resets(learning.run.record.seed, len(learning.run.history), 1)
+
+    def returns(candidates: Any) -> Any:
+        found = problem.episodes(list(candidates), [reset] * len(candidates), seen)
+        return np.where(np.isfinite(found.returns), found.returns, -np.inf)
+
+    here = float(returns([x])[0])
+    told = f"{here:8,.0f}{_directions_filled(problem, x, seen, reset):11.1f}"
+    near = {radius: returns(x + radius * draw.standard_normal((64, x.size))) for radius in NEAR}
+    sooner = replace(problem, horizon=100)
+    again = x + NEAR[1] * draw.standard_normal((64, x.size))
+    early = sooner.episodes(list(again), [reset] * 64, seen).returns
+    told += f"{_rank_correlation(early, returns(again)):7.2f}"
+    for found in near.values():
+        told += f"{100 * np.median(found) / here:7.0f} ({100 * np.mean(found > here):3.0f})"
+    xi = draw.standard_normal((128, x.size))
+    pairs = returns(np.concatenate([x + NEAR[0] * xi, x - NEAR[0] * xi])).argsort().argsort()
+    uphill = (pairs[:128] - pairs[128:]) @ xi
+    steps = np.outer(UPHILL, uphill / np.linalg.norm(uphill))
+    return told + "".join(f"{100 * found / here:6.0f}" for found in returns(x + steps))
+
+
+def _directions_filled(problem: PolicyProblem, x: Vector, seen: Any, reset: int) -> float:
+    """How many directions a policy's own observations fill: (Σλ)² / Σλ² of their moments."""
+    rows: list[Any] = []
+    policy = Policy(problem.world.inputs, problem.world.action.outputs)
+    layers = policy.layers([x])
+
+    def act(observations: Any, _: Any) -> Any:
+        rows.append((observations[0] - seen.mean) / seen.spread)
+        return policy.act(layers, rows[-1][None])
+
+    problem.world.episodes(act, [reset])
+    seen_there = np.array(rows)
+    spectrum = np.linalg.eigvalsh(seen_there.T @ seen_there)
+    return float(spectrum.sum() ** 2 / (spectrum**2).sum())
+
+
+def _rank_correlation(one: Any, other: Any) -> float:
+    places = [np.argsort(np.argsort(values)) for values in (one, other)]
+    return float(np.corrcoef(places)[0, 1])
+
+
+def problem_of(env: str) -> PolicyProblem:
+    """ENV, or ENV@STEPS for one whose episodes are ranked after so many steps."""
+    name, _, steps = env.partition("@")
+    return PolicyProblem(name, ranked_steps=int(steps) if steps else None)
 
 
 def measure(
@@ -351,20 +432,23 @@ def measure(
     Rewards that were found under the same name with other settings are replaced.
     """
     settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
-    what = {"env": env, "episodes": episodes, "name": name, "method": optimizer.name}
-    what |= {"looks": _looks(env), "clip": PolicyProblem(env).clip, "settings": settings}
+    problem = problem_of(env)
+    what = {"env": problem.env, "ranked_steps": problem.ranked_steps, "episodes": episodes}
+    what |= {"name": name, "method": optimizer.name, "looks": _looks(problem)}
+    what |= {"clip": problem.clip, "settings": settings}
     what = json.loads(json.dumps(what))
-    key = ("env", "episodes", "name", "clip")
+    key = ("env", "ranked_steps", "episodes", "name", "clip")
     while True:
         same = [row for row in _rows(file) if {**row, "rewards": 0} == {**what, "rewards": 0}]
         found = same[0]["rewards"] if same else {}
         missing = [seed for seed in seeds if str(seed) not in found][:TOGETHER_LEARNED]
         if not missing:
             break
-        rewards = learned(env, optimizer, episodes, missing)
+        rewards = learned(problem, optimizer, episodes, missing)
         found |= {str(n): round(r, 3) for n, r in zip(missing, rewards, strict=True)}
         others = [row for row in _rows(file) if any(row[k] != what[k] for k in key)]
-        kept = sorted([*others, {**what, "rewards": found}], key=lambda row: [row[k] for k in key])
+        rows = [*others, {**what, "rewards": found}]
+        kept = sorted(rows, key=lambda row: [row[k] or 0 for k in key])
         file.write_text(json.dumps({"rows": kept}, indent=1) + "\n")
     ends = np.array([found[str(seed)] for seed in seeds])
     print(
@@ -377,24 +461,24 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     return list(json.loads(file.read_text())["rows"]) if file.exists() else []
 
 
-def learned(env: str, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]) -> list[float]:
+def learned(
+    problem: PolicyProblem, optimizer: AnyOptimizer, episodes: int, seeds: Sequence[int]
+) -> list[float]:
     """Rewards on held-out resets after so many episodes, one for each seed.
 
     All are simulated in step: bit for bit what each would learn alone, in less time.
     """
-    problem = PolicyProblem(env)
     everyone = [Learning(problem, optimizer, seed) for seed in seeds]
     learning = everyone
     while learning := [one for one in learning if one.episodes + len(one.run.ask()) <= episodes]:
         step_together(learning)
-    return rewards(everyone, _looks(env))
+    return rewards(everyone, _looks(problem))
 
 
-def _looks(env: str) -> int:
-    return LOOKED_AT // PolicyProblem(env).world.horizon
+def _looks(problem: PolicyProblem) -> int:
+    return LOOKED_AT // problem.world.horizon
 
 
 if __name__ == "__main__":
-    {"speed": speed, "clips": clips, "person": person, "recipes": recipes, "tune": tune}[
-        sys.argv[1] if len(sys.argv) > 1 else "speed"
-    ]()
+    known = (speed, clips, person, recipes, tune, around)
+    {job.__name__: job for job in known}[sys.argv[1] if len(sys.argv) > 1 else "speed"]()

@@ -263,7 +263,7 @@ def _tried(found: dict[str, Any]) -> list[str]:
 
 def _of(row: dict[str, Any]) -> dict[str, Any]:
     """The settings of a policy's row, what its body was asked for among them."""
-    return {**row["settings"], "clip": row["clip"]}
+    return {**row["settings"], "clip": row["clip"], "ranked_steps": row["ranked_steps"]}
 
 
 def _told(settings: dict[str, Any]) -> str:
@@ -276,6 +276,8 @@ def _told(settings: dict[str, Any]) -> str:
         told.append("winners")
     if settings.get("clip") is False:
         told.append("unclipped")
+    if settings.get("ranked_steps"):
+        told.append(f"{settings['ranked_steps']} steps ranked")
     if settings.get("line_search"):
         told.append(f"line search of {settings['line_search']}, γ {settings['gamma']:g}")
     return ", ".join(told)

@@ -278,6 +278,33 @@ def test_episodes_of_a_question_start_alike_unless_they_are_independent():
     assert set(shared.held_out(5)).isdisjoint(independent.resets(0, 0, 1000))
 
 
+def test_ranked_by_their_first_steps_judged_by_all():
+    whole = PolicyProblem("HalfCheetah-v4", horizon=30)
+    briefly = replace(whole, ranked_steps=6)
+    learning = Learning(briefly, "rank-ars")
+    learning.step()
+    assert learning.seen.count == 16 * 6
+    assert briefly.ranked_share == 0.2
+    assert replace(whole, ranked_steps=60).ranked_share == 1  # an episode has no more
+    x, seen = np.full(whole.dim, 0.1), learning.seen
+    assert briefly.reward(x, seen, 2) == whole.reward(x, seen, 2)
+    (short,) = briefly.episodes([x], [5], seen).returns
+    (first,) = replace(whole, horizon=6).episodes([x], [5], seen).returns
+    assert short == first != whole.episodes([x], [5], seen).returns[0]
+    with pytest.raises(InvalidInput, match="ranked_steps is 1 step or more, found 0"):
+        PolicyProblem("HalfCheetah-v4", ranked_steps=0)
+
+
+@pytest.mark.parametrize(
+    ("given", "ranked"), [((), 250), (("--ranked-steps", 0), None), (("--paper",), None)]
+)
+def test_how_much_of_an_episode_is_ranked_from_the_command_line(zorank, tmp_path, given, ranked):
+    quick = ("--steps", 9, "--rounds", 1, "--no-video", "--quiet", "--out", tmp_path / "gait")
+    _, said, _ = zorank("rl", "HalfCheetah-v4", *quick, *given)
+    assert load_policy(tmp_path / "gait").problem.ranked_steps == ranked
+    assert "each by its first" not in said  # an episode of nine steps is ranked whole
+
+
 def test_what_was_learned_is_kept_as_a_function(tmp_path):
     problem = PolicyProblem("Hopper-v5", hidden=(4,), bias=True)
     learning = Learning(problem, optimizers.make("rank-ars", {"m": 4}))
@@ -440,6 +467,7 @@ def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):
         (["NoSuch-v1"], "there is no environment 'NoSuch-v1'"),
         (["Blackjack-v1"], "a box of numbers to look at"),
         (["Swimmer-v4", "--steps", "2000"], "from 1 to 1000 steps"),
+        (["Swimmer-v4", "--ranked-steps", "2000"], "from 1 to 1000 steps"),
         (["Swimmer-v4", "--method", "rank-arts"], "did you mean rank-ars"),
         (["replay", "nowhere"], "no policy in 'nowhere'"),
         (["replay"], "say what to replay"),

@@ -94,7 +94,7 @@ def test_clips_are_ranked_in_a_browser(studio):
         expect(tab.page.get_by_role("button", name="Enlarge: Clip 3")).to_have_count(1)
         tab.press("3")  # clips begin alike, so a small one stands at its middle
         tab.page.wait_for_function(
-            "middle => Math.abs(document.querySelector('.tray video')?.currentTime - middle) < 0.1",
+            "at => Math.abs(document.querySelector('.tray video')?.currentTime - at) < 0.1",
             arg=SECONDS / 2,
         )
         tab.page.goto(tab.page.url + "/result")

@@ -38,6 +38,9 @@ RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
 """The best method found for an environment, where it is not the default."""
 DEFAULT: tuple[str, dict[str, Any]] = ("rank-ars", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03})
 
+RANKED_STEPS = {"HalfCheetah": 250}
+"""How many first steps of an episode tell enough to rank it, where that was measured."""
+
 PAPER: tuple[str, dict[str, Any]] = (
     "zo-ranksgd",
     {
@@ -190,8 +193,17 @@ def _check_together(learners: Sequence[Learning]) -> None:
 
 def recipe(env: str, m: int | None = None) -> tuple[str, dict[str, Any]]:
     """The best method found for an environment, and its settings, made to fit slates of m."""
-    method, settings = RECIPES.get(env.partition("-v")[0], DEFAULT)
+    method, settings = RECIPES.get(_kind(env), DEFAULT)
     return method, fitted(settings, m)
+
+
+def enough_to_rank(env: str) -> int | None:
+    """The first steps that tell a good episode of this environment; None if all are needed."""
+    return RANKED_STEPS.get(_kind(env))
+
+
+def _kind(env: str) -> str:
+    return env.partition("-v")[0]
 
 
 def fitted(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:

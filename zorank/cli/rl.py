@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 RUN = "policy"
 """The run's name in its store."""
 EPISODES = 500
+"""Whole ones; where only their beginning is ranked, as many as have the same steps."""
 LOOKS = 20
 """How often the reward is looked at on the way."""
 LONGEST_UNSEEN = 30.0
@@ -41,7 +42,8 @@ def rl(
         typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}; else the best one known."),
     ] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="How many questions; else about 500 episodes.")
+        int | None,
+        typer.Option(min=1, help="How many questions; else what takes the steps of 500 episodes."),
     ] = None,
     m: Annotated[int | None, typer.Option("--m", help="Episodes of a question.")] = None,
     k: Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")] = None,
@@ -68,6 +70,14 @@ def rl(
     ] = False,
     steps: Annotated[
         int | None, typer.Option(min=1, help="Steps of an episode; else the environment's.")
+    ] = None,
+    ranked_steps: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="How many first steps are simulated to rank an episode: 0 is all; else what is "
+            "known to tell enough. The reward is always that of whole episodes.",
+        ),
     ] = None,
     paper: Annotated[
         bool,
@@ -97,9 +107,11 @@ def rl(
         return
     if file is not None:
         raise InvalidInput(f"only replay takes a second word, found {str(file)!r}")
-    from zorank.learning import PAPER, Learning, fitted, recipe
+    from zorank.learning import PAPER, Learning, enough_to_rank, fitted, recipe
     from zorank.problems.policies import PolicyProblem
 
+    if ranked_steps is None and not paper:
+        ranked_steps = enough_to_rank(env)
     problem = PolicyProblem(
         env,
         hidden=tuple(hidden or ()),
@@ -108,8 +120,10 @@ def rl(
         shared=not (independent or paper),
         horizon=steps,
         clip=not (unclipped or paper),
+        ranked_steps=ranked_steps or None,
     )
-    _ = problem.dim  # an environment that is not there must not leave a folder behind
+    # An environment that is not there, or has fewer steps, must not leave a folder behind.
+    _ = problem.dim, problem.ranked_share
     given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
     given |= read_values(option or [])
     known, settings = (
@@ -152,7 +166,7 @@ def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) ->
     def done() -> int:
         return len(learning.run.history) if rounds else learning.episodes
 
-    total = rounds or EPISODES
+    total = rounds or round(EPISODES / learning.problem.ranked_share)
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     shown = [TextColumn(one) if isinstance(one, str) else one for one in columns]
     with Progress(*shown, console=log, disable=quiet or not log.is_terminal) as bar:
@@ -200,10 +214,12 @@ def _tell(learning: Learning, folder: Path, title: str) -> None:
         plot_learning(rows, folder / "curve.png", title)
     except OSError as error:
         raise InvalidInput(f"the curve cannot be written: {error}") from error
+    steps = learning.problem.ranked_steps
+    cut = f", each by its first {steps} steps" if learning.problem.ranked_share < 1 else ""
     out.print(
         Text(
-            f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes} "
-            f"{how} episodes ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
+            f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes:,} "
+            f"{how} episodes{cut} ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
         )
     )
 

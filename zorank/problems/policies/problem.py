@@ -39,6 +39,8 @@ class PolicyProblem:
         horizon: steps of an episode; None is the environment's own.
         clip: whether actions are cut to the environment's box. MuJoCo's bodies can do no more, but
             pay for all that is asked of them.
+        ranked_steps: how many first steps of an episode are simulated to rank it; None is all of
+            them. The reward is that of whole episodes.
     """
 
     env: str
@@ -48,6 +50,7 @@ class PolicyProblem:
     shared: bool = True
     horizon: int | None = None
     clip: bool = True
+    ranked_steps: int | None = None
 
     def __post_init__(self) -> None:
         env: Any = self.env
@@ -60,8 +63,10 @@ class PolicyProblem:
         for name in ("bias", "normalise", "shared", "clip"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(f"{name} is true or false, found {getattr(self, name)!r:.60}")
-        if self.horizon is not None and not _is_count(self.horizon):
-            raise InvalidInput(f"an episode has 1 step or more, found {self.horizon!r}")
+        for name in ("horizon", "ranked_steps"):
+            steps = getattr(self, name)
+            if steps is not None and not _is_count(steps):
+                raise InvalidInput(f"{name} is 1 step or more, found {steps!r}")
 
     @classmethod
     def from_note(cls, note: Mapping[str, Any]) -> PolicyProblem:
@@ -76,6 +81,17 @@ class PolicyProblem:
     def world(self) -> World:
         """Where its episodes are."""
         return _world(self.env, self.horizon, self.clip)
+
+    @property
+    def _ranked_world(self) -> World:
+        """The same, of which only the beginning is seen."""
+        steps = [limit for limit in (self.horizon, self.ranked_steps) if limit is not None]
+        return _world(self.env, min(steps, default=None), self.clip)
+
+    @property
+    def ranked_share(self) -> float:
+        """How much of an episode is simulated to rank it."""
+        return self._ranked_world.horizon / self.world.horizon
 
     @cached_property
     def policy(self) -> Policy:
@@ -108,11 +124,14 @@ class PolicyProblem:
     def episodes(
         self, candidates: Sequence[Vector], resets: Sequence[int], seen: Moments
     ) -> Episodes:
-        """An episode of each candidate, who sees the world as `seen` so far."""
+        """An episode of each candidate, who sees the world as `seen` so far: what is ranked."""
         return self.episodes_in_step([(candidates, resets, seen)])[0]
 
-    def episodes_in_step(self, rounds: Sequence[Round]) -> list[Episodes]:
-        """Those of several rounds, which know nothing of each other: the same, in less time."""
+    def episodes_in_step(self, rounds: Sequence[Round], *, whole: bool = False) -> list[Episodes]:
+        """Those of several rounds, which know nothing of each other: the same, in less time.
+
+        `whole` episodes are not cut short where ranked ones are.
+        """
         layers = self.policy.layers([one for candidates, _, _ in rounds for one in candidates])
         many = [len(candidates) for candidates, _, _ in rounds]
         means = np.repeat([seen.mean for _, _, seen in rounds], many, axis=0)
@@ -127,7 +146,8 @@ class PolicyProblem:
                 observations = (observations - mean) / spread
             return self.policy.act(weights, observations)
 
-        found = self.world.episodes(act, [reset for _, resets, _ in rounds for reset in resets])
+        world = self.world if whole else self._ranked_world
+        found = world.episodes(act, [reset for _, resets, _ in rounds for reset in resets])
         return [found[start:end] for start, end in pairwise(np.cumsum([0, *many]))]
 
     def reward(self, candidate: Vector, seen: Moments, episodes: int = 10) -> float:
@@ -141,7 +161,8 @@ class PolicyProblem:
         if episodes < 1:
             raise InvalidInput(f"a reward is the mean of 1 episode or more, found {episodes}")
         resets = self.held_out(episodes)
-        found = self.episodes_in_step([([x] * episodes, resets, seen) for x, seen in learned])
+        each = [([x] * episodes, resets, seen) for x, seen in learned]
+        found = self.episodes_in_step(each, whole=True)
         return [float(np.mean(one.returns)) for one in found]
 
 
