@@ -433,10 +433,12 @@ def measure(
     """
     settings = {f.name: getattr(optimizer, f.name) for f in fields(cast(Any, optimizer))}
     problem = problem_of(env)
-    what = {"env": problem.env, "ranked_steps": problem.ranked_steps, "episodes": episodes}
-    what |= {"name": name, "method": optimizer.name, "looks": _looks(problem)}
-    what |= {"clip": problem.clip, "settings": settings}
-    what = json.loads(json.dumps(what))
+    about: dict[str, Any] = {
+        **{"env": problem.env, "ranked_steps": problem.ranked_steps, "episodes": episodes},
+        **{"name": name, "method": optimizer.name, "looks": _looks(problem)},
+        **{"clip": problem.clip, "settings": settings},
+    }
+    what = json.loads(json.dumps(about))
     key = ("env", "ranked_steps", "episodes", "name", "clip")
     while True:
         same = [row for row in _rows(file) if {**row, "rewards": 0} == {**what, "rewards": 0}]
