@@ -140,13 +140,13 @@ class PathRankARS(RankARS):
 
 def methods(env: str) -> dict[str, AnyOptimizer]:
     """By their names in the table; those that see values say so."""
-    name, settings = BY_VALUES[env]
+    body, _, _ = env.partition("@")
     found = {
-        "recipe": optimizers.make(*recipe(env)),
-        "auto": optimizers.make("auto", {"sigma0": SIGMA[env]}),
-        "values": made(name, settings),
+        "recipe": optimizers.make(*recipe(body)),
+        "auto": optimizers.make("auto", {"sigma0": SIGMA[body]}),
+        "values": made(*BY_VALUES.get(env, BY_VALUES[body])),
     }
-    if env == "HalfCheetah-v4":
+    if body == "HalfCheetah-v4":
         found["adaptive"] = PathRankARS(m=16, top=4)
         found["winners"] = made("rank-ars", WINNERS)
     return found
@@ -164,6 +164,7 @@ BY_VALUES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "HalfCheetah-v4": ("ars (values)", {"m": 16, "top": 4, "step": 0.05, "mu": 0.08}),
+    "HalfCheetah-v4@250": ("ars (values)", {"m": 16, "top": 4, "step": 0.02, "mu": 0.03}),
 }
 """Of what was tried of those that see values, the best; on Swimmer nothing else was."""
 SIGMA = {"Swimmer-v4": 0.3, "Reacher-v4": 0.3, "HalfCheetah-v4": 0.03}
@@ -331,7 +332,7 @@ def _smooth_and_forward(renderer: Any, env: Any, candidate: Vector) -> float:
 def recipes() -> None:
     """What is learned from so many episodes, on fresh seeds."""
     env, episodes, seeds = sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    known = methods(problem_of(env).env)
+    known = methods(env)
     names = sys.argv[5:] or list(known)
     if unknown := set(names) - set(known):
         sys.exit(f"there is no {', '.join(unknown)} here; known: {', '.join(known)}")
