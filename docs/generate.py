@@ -236,6 +236,11 @@ def _parts(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _spread(ends: list[float]) -> str:
+    """Their standard deviation to three digits, as people write it."""
+    return f"{float(f'{pstdev(ends):.3g}'):,g}"
+
+
 def _learned(found: dict[str, Any]) -> list[str]:
     lines = ["| | method | settings | seeds | mean ± std | median | lowest – highest |"]
     lines.append("| --- " * 7 + "|")
@@ -245,7 +250,7 @@ def _learned(found: dict[str, Any]) -> list[str]:
         told = f"{median(ends):,.4g} | {min(ends):,.4g} – {max(ends):,.4g}"
         lines.append(
             f"| {row['env']}, {row['episodes']:,} episodes | {name} | {_told(_of(row))} "
-            f"| {len(ends)} | {mean(ends):,.4g} ± {pstdev(ends):.3g} | {told} |"
+            f"| {len(ends)} | {mean(ends):,.4g} ± {_spread(ends)} | {told} |"
         )
     return lines
 
@@ -255,7 +260,7 @@ def _tried(found: dict[str, Any]) -> list[str]:
     best = sorted(found["rows"], key=lambda row: (row["env"], -mean(row["rewards"].values())))
     for row in best:
         ends = list(row["rewards"].values())
-        told = f"{mean(ends):,.4g} ± {pstdev(ends):.3g} | {min(ends):,.4g}"
+        told = f"{mean(ends):,.4g} ± {_spread(ends)} | {min(ends):,.4g}"
         about = f"{row['env']} | {row['method']} | {_told(_of(row))} | {len(ends)}"
         lines.append(f"| {about} | {told} |")
     return lines
@@ -292,7 +297,7 @@ def _ends(found: dict[str, Any]) -> list[str]:
         lines.append(
             f"| {row['env']}, {resets} resets | {row['method']} "
             f"| {_told({**row['options'], 'm': None})} | {len(ends)} "
-            f"| {mean(ends):,.4g} ± {pstdev(ends):.3g} | {median(ends):,.4g} |"
+            f"| {mean(ends):,.4g} ± {_spread(ends)} | {median(ends):,.4g} |"
         )
     return lines
 
