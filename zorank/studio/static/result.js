@@ -116,6 +116,7 @@ function linkDownloads() {
   }
   for (const [selector, [href, name]] of Object.entries(links)) {
     const link = find(selector);
+    if (!link) continue; // taken away when this was shown before
     link.href = href;
     link.setAttribute("download", `zorank-${runId}-${name}`);
   }
