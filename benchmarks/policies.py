@@ -385,7 +385,7 @@ def _surroundings(problem: PolicyProblem, learning: Learning) -> str:
     here = float(returns([x])[0])
     told = f"{here:8,.0f}{_directions_filled(problem, x, seen, reset):11.1f}"
     near = {radius: returns(x + radius * draw.standard_normal((64, x.size))) for radius in NEAR}
-    sooner = replace(problem, horizon=100)
+    sooner = replace(problem, horizon=min(100, problem.world.horizon))
     again = x + NEAR[1] * draw.standard_normal((64, x.size))
     early = sooner.episodes(list(again), [reset] * 64, seen).returns
     told += f"{_rank_correlation(early, returns(again)):7.2f}"

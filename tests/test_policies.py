@@ -285,7 +285,7 @@ def test_ranked_by_their_first_steps_judged_by_all():
     learning.step()
     assert learning.seen.count == 16 * 6
     assert briefly.ranked_share == 0.2
-    assert replace(whole, ranked_steps=60).ranked_share == 1  # an episode has no more
+    assert replace(whole, ranked_steps=2000).ranked_share == 1  # an episode has no more
     x, seen = np.full(whole.dim, 0.1), learning.seen
     assert briefly.reward(x, seen, 2) == whole.reward(x, seen, 2)
     (short,) = briefly.episodes([x], [5], seen).returns
@@ -303,6 +303,9 @@ def test_how_much_of_an_episode_is_ranked_from_the_command_line(zorank, tmp_path
     _, said, _ = zorank("rl", "HalfCheetah-v4", *quick, *given)
     assert load_policy(tmp_path / "gait").problem.ranked_steps == ranked
     assert "each by its first" not in said  # an episode of nine steps is ranked whole
+    same = [one for one in given if one == "--paper"]  # who goes on says no more of it
+    code, _, _ = zorank("rl", "HalfCheetah-v4", *quick[:3], 2, *quick[4:], *same)
+    assert (code, load_policy(tmp_path / "gait").problem.ranked_steps) == (0, ranked)
 
 
 def test_what_was_learned_is_kept_as_a_function(tmp_path):
@@ -467,7 +470,6 @@ def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):
         (["NoSuch-v1"], "there is no environment 'NoSuch-v1'"),
         (["Blackjack-v1"], "a box of numbers to look at"),
         (["Swimmer-v4", "--steps", "2000"], "from 1 to 1000 steps"),
-        (["Swimmer-v4", "--ranked-steps", "2000"], "from 1 to 1000 steps"),
         (["Swimmer-v4", "--method", "rank-arts"], "did you mean rank-ars"),
         (["replay", "nowhere"], "no policy in 'nowhere'"),
         (["replay"], "say what to replay"),

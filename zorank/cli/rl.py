@@ -18,6 +18,7 @@ from zorank.errors import InvalidInput, ReplayError, StaleAnswer, ZorankError
 
 if TYPE_CHECKING:
     from zorank.learning import Learning
+    from zorank.problems.policies import PolicyProblem
 
 RUN = "policy"
 """The run's name in its store."""
@@ -110,7 +111,11 @@ def rl(
     from zorank.learning import PAPER, Learning, enough_to_rank, fitted, recipe
     from zorank.problems.policies import PolicyProblem
 
-    if ranked_steps is None and not paper:
+    folder = save or Path(f"policy-{env}")
+    begun = _begun(folder)
+    if begun is not None and ranked_steps is None:
+        ranked_steps = begun.ranked_steps
+    elif ranked_steps is None and not paper:
         ranked_steps = enough_to_rank(env)
     problem = PolicyProblem(
         env,
@@ -122,8 +127,7 @@ def rl(
         clip=not (unclipped or paper),
         ranked_steps=ranked_steps or None,
     )
-    # An environment that is not there, or has fewer steps, must not leave a folder behind.
-    _ = problem.dim, problem.ranked_share
+    _ = problem.dim  # an environment that is not there must not leave a folder behind
     given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
     given |= read_values(option or [])
     known, settings = (
@@ -131,8 +135,7 @@ def rl(
     )
     usual = settings if method in (None, known) else {}
     optimizer = optimizers.make(method or known, {**usual, **given})
-    folder = save or Path(f"policy-{env}")
-    _make_folder(folder)
+    _make_folder(folder, begun is not None)
     try:
         learning = Learning(problem, optimizer, seed, str(folder / "run.db"), RUN)
     except ReplayError as error:
@@ -215,7 +218,8 @@ def _tell(learning: Learning, folder: Path, title: str) -> None:
     except OSError as error:
         raise InvalidInput(f"the curve cannot be written: {error}") from error
     steps = learning.problem.ranked_steps
-    cut = f", each by its first {steps} steps" if learning.problem.ranked_share < 1 else ""
+    first = "step" if steps == 1 else f"{steps} steps"
+    cut = f", each by its first {first}" if learning.problem.ranked_share < 1 else ""
     out.print(
         Text(
             f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes:,} "
@@ -256,12 +260,20 @@ def _film(folder: Path, clip: Path, seconds: float) -> None:
     out.print(Text(f"filmed {len(shown) / rate:.1f} s: {clip}"))
 
 
-def _make_folder(folder: Path) -> None:
+def _begun(folder: Path) -> PolicyProblem | None:
+    """What is being learned in a folder, if anything is."""
+    from zorank.problems.policies import PolicyProblem
     from zorank.stores import open_store
 
-    kept = folder / "run.db"
-    learned = kept.is_file() and any(one.name == RUN for one in open_store(str(kept)).runs())
-    if (folder / "policy.json").exists() and not learned:
+    if not (folder / "run.db").is_file():
+        return None
+    records = {one.name: one for one in open_store(str(folder / "run.db")).runs()}
+    note = records[RUN].meta.get("policy") if RUN in records else None
+    return None if note is None else PolicyProblem.from_note(note)
+
+
+def _make_folder(folder: Path, begun: bool) -> None:
+    if (folder / "policy.json").exists() and not begun:
         raise InvalidInput(
             f"{folder} holds a policy that was not learned there; give --out another folder"
         )

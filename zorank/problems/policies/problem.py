@@ -66,7 +66,7 @@ class PolicyProblem:
         for name in ("horizon", "ranked_steps"):
             steps = getattr(self, name)
             if steps is not None and not _is_count(steps):
-                raise InvalidInput(f"{name} is 1 step or more, found {steps!r}")
+                raise InvalidInput(f"{name} is 1 step or more, found {steps!r:.60}")
 
     @classmethod
     def from_note(cls, note: Mapping[str, Any]) -> PolicyProblem:
@@ -85,8 +85,8 @@ class PolicyProblem:
     @property
     def _ranked_world(self) -> World:
         """The same, of which only the beginning is seen."""
-        steps = [limit for limit in (self.horizon, self.ranked_steps) if limit is not None]
-        return _world(self.env, min(steps, default=None), self.clip)
+        whole = self.world.horizon
+        return _world(self.env, min(self.ranked_steps or whole, whole), self.clip)
 
     @property
     def ranked_share(self) -> float:
