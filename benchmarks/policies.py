@@ -6,7 +6,6 @@
     python benchmarks/policies.py recipes Swimmer-v4 500 10   # environment, episodes, seeds
     python benchmarks/policies.py recipes HalfCheetah-v4@250 2000 10   # ranked after 250 steps
     python benchmarks/policies.py tune Reacher-v4 4 rank-ars m=8 step=.03   # settings of your own
-    python benchmarks/policies.py around HalfCheetah-v4 5     # what lies near a learned policy
 
 `speed` compares closed-loop episodes with bare `mj_step` on all cores (the floor: no policy, no
 reward) and with Gymnasium's own loop. `clips` compares a round of the studio, simulated, filmed
@@ -15,9 +14,7 @@ processors, the encoders' included, which a busy machine changes less. `person` 
 somebody who likes smooth forward motion gets from ranking with the best of as many random gaits,
 for several vigours. `recipes` compares methods that see only an order with ARS and ZO-SGD that
 see rewards, in the same bundle: normalised observations, clipped actions, shared resets, no
-constant. Seeds 200 and on; `tune` chooses settings on 0 and on. `around` looks about in policies
-on the way: how many directions their observations fill, what random candidates near them are
-worth, how far uphill is up, and whether the first steps of an episode tell the rest.
+constant. Seeds 200 and on; `tune` chooses settings on 0 and on.
 """
 
 from __future__ import annotations
@@ -350,75 +347,6 @@ def tune() -> None:
     measure(TUNING, name, env, made(method, settings), episodes, range(int(seeds)))
 
 
-LOOKED_ROUND = (200, 496)
-"""Episodes after which `around` looks about."""
-NEAR, UPHILL = (0.01, 0.03, 0.08), (0.02, 0.05, 0.1, 0.2, 0.3)
-"""Radii of candidates, and lengths of steps uphill."""
-
-
-def around() -> None:
-    """A line for each policy: its reward, and in per cent of it what is found near."""
-    env, seeds = sys.argv[2], int(sys.argv[3])
-    problem = PolicyProblem(env)
-    everyone = [Learning(problem, None, seed) for seed in range(seeds)]
-    print(f"{'':15}{'':8}{'gait':>11}{'early':>7}{'candidates: median (ahead)':>40}  uphill")
-    print(
-        f"{'episodes, seed':15}{'reward':>8}{'directions':>11}{'tells':>7}"
-        + "".join(f"{radius:>14}" for radius in NEAR)
-        + "".join(f"{length:>6}" for length in UPHILL)
-    )
-    for until in LOOKED_ROUND:
-        while everyone[0].episodes < until:
-            step_together(everyone)
-        for seed, one in enumerate(everyone):
-            print(f"{one.episodes:8}, {seed:<5}" + _surroundings(problem, one), flush=True)
-
-
-def _surroundings(problem: PolicyProblem, learning: Learning) -> str:
-    x, seen, draw = learning.run.best(), learning.seen, np.random.default_rng(0)
-    (reset,) = problem.resets(learning.run.record.seed, len(learning.run.history), 1)
-
-    def returns(candidates: Any) -> Any:
-        found = problem.episodes(list(candidates), [reset] * len(candidates), seen)
-        return np.where(np.isfinite(found.returns), found.returns, -np.inf)
-
-    here = float(returns([x])[0])
-    told = f"{here:8,.0f}{_directions_filled(problem, x, seen, reset):11.1f}"
-    near = {radius: returns(x + radius * draw.standard_normal((64, x.size))) for radius in NEAR}
-    sooner = replace(problem, horizon=min(100, problem.world.horizon))
-    again = x + NEAR[1] * draw.standard_normal((64, x.size))
-    early = sooner.episodes(list(again), [reset] * 64, seen).returns
-    told += f"{_rank_correlation(early, returns(again)):7.2f}"
-    for found in near.values():
-        told += f"{100 * np.median(found) / here:7.0f} ({100 * np.mean(found > here):3.0f})"
-    xi = draw.standard_normal((128, x.size))
-    pairs = returns(np.concatenate([x + NEAR[0] * xi, x - NEAR[0] * xi])).argsort().argsort()
-    uphill = (pairs[:128] - pairs[128:]) @ xi
-    steps = np.outer(UPHILL, uphill / np.linalg.norm(uphill))
-    return told + "".join(f"{100 * found / here:6.0f}" for found in returns(x + steps))
-
-
-def _directions_filled(problem: PolicyProblem, x: Vector, seen: Any, reset: int) -> float:
-    """How many directions a policy's own observations fill: (Σλ)² / Σλ² of their moments."""
-    rows: list[Any] = []
-    policy = Policy(problem.world.inputs, problem.world.action.outputs)
-    layers = policy.layers([x])
-
-    def act(observations: Any, _: Any) -> Any:
-        rows.append((observations[0] - seen.mean) / seen.spread)
-        return policy.act(layers, rows[-1][None])
-
-    problem.world.episodes(act, [reset])
-    seen_there = np.array(rows)
-    spectrum = np.linalg.eigvalsh(seen_there.T @ seen_there)
-    return float(spectrum.sum() ** 2 / (spectrum**2).sum())
-
-
-def _rank_correlation(one: Any, other: Any) -> float:
-    places = (np.argsort(np.argsort(values)) for values in (one, other))
-    return float(np.mean(np.prod([(p - p.mean()) / p.std() for p in places], axis=0)))
-
-
 def problem_of(env: str) -> PolicyProblem:
     """ENV, or ENV@STEPS for one whose episodes are ranked after so many steps."""
     name, _, steps = env.partition("@")
@@ -483,5 +411,5 @@ def _looks(problem: PolicyProblem) -> int:
 
 
 if __name__ == "__main__":
-    known = (speed, clips, person, recipes, tune, around)
+    known = (speed, clips, person, recipes, tune)
     {job.__name__: job for job in known}[sys.argv[1] if len(sys.argv) > 1 else "speed"]()

@@ -308,6 +308,12 @@ def test_how_much_of_an_episode_is_ranked_from_the_command_line(zorank, tmp_path
     assert (code, load_policy(tmp_path / "gait").problem.ranked_steps) == (0, ranked)
 
 
+def test_beginnings_are_as_many_as_have_the_steps_of_500_episodes(zorank, tmp_path):
+    line = ("rl", "Reacher-v4", "--steps", 4, "--ranked-steps", 2, "--no-video", "--quiet")
+    _, said, _ = zorank(*line, "--out", tmp_path / "reach")
+    assert "after 1,000 ranked episodes, each by its first 2 steps" in " ".join(said.split())
+
+
 def test_what_was_learned_is_kept_as_a_function(tmp_path):
     problem = PolicyProblem("Hopper-v5", hidden=(4,), bias=True)
     learning = Learning(problem, optimizers.make("rank-ars", {"m": 4}))

@@ -99,5 +99,7 @@ def test_clips_are_ranked_in_a_browser(studio):
         )
         tab.page.goto(tab.page.url + "/result")
         expect(tab.see("keepsake")).to_have_text("policy.json")
+        tab.page.goto(studio.url + "/new")  # where the best so far stands for its kind
+        expect(tab.page.locator("[data-testid=renderer] video.emblem")).to_have_count(1)
         assert somebody.complaints == []
         context.close()
