@@ -20,7 +20,7 @@ from zorank.slates import Slate
 from zorank.types import Answer, Ballot, Exhibit, Round, RunRecord, Vector
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
     from PIL.Image import Image
 
 S = TypeVar("S")
@@ -59,6 +59,41 @@ class Optimizer(Protocol[S]):
 
     def report(self, state: S) -> dict[str, float]:
         """What a history shows of this state beside the best point, such as its radius."""
+        ...
+
+
+class Looks(Protocol):
+    """What the candidates of one run look like: near means alike. Deterministic."""
+
+    def __call__(self, candidates: NDArray[np.float64]) -> NDArray[np.float64]:
+        """An (n, p) array for (n, d) candidates; among random candidates E|z|² is 1."""
+        ...
+
+    def reference(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Random candidates that were looked at already, (r, d), and their looks, (r, p)."""
+        ...
+
+
+class LookingOptimizer(Optimizer[S], Protocol[S]):
+    """An optimizer that also learns from what candidates look like.
+
+    It puts the looks of the candidates it shows on its slate, where `tell` and the log find them.
+    Without looks it works from the candidates' numbers alone.
+    """
+
+    uses_looks: ClassVar[bool]
+    """True: `ask` takes looks."""
+
+    def ask(self, state: S, rng: np.random.Generator, looks: Looks | None = None) -> Slate:
+        """The question this state asks next."""
+        ...
+
+    def prospects(self, state: S, slate: Slate, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Candidates, (n, d), that the next `ask` will look at whatever the answer to `slate` is.
+
+        `rng` is the generator of the next round. An application looks at them in the background
+        while the judge thinks.
+        """
         ...
 
 

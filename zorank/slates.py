@@ -226,11 +226,13 @@ class Slate:
             with; no difference asks for others), or, for baselines, "compare" (which are better
             than the first) and "values".
         k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
+        looks: what the candidates look like, (m, p), for optimizers that learn from it.
     """
 
     design: Design
     question: Question = "rank"
     k: int | None = None
+    looks: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if len(self.design) == 0:
