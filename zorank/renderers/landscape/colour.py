@@ -73,12 +73,18 @@ def step(start: float, end: float, value: Array | float) -> Array | float:
         return t * t * (3.0 - 2.0 * t)
     ramp = value - start
     ramp /= end - start
-    np.clip(ramp, 0.0, 1.0, out=ramp)
+    clamp(ramp, 0.0, 1.0)
     bend = -2.0 * ramp
     bend += 3.0
     ramp *= ramp
     ramp *= bend
     return ramp
+
+
+def clamp(values: Array, lowest: float, highest: float) -> Array:
+    """The values, changed in place to lie in a range; on small arrays far quicker than np.clip."""
+    np.maximum(values, lowest, out=values)
+    return np.minimum(values, highest, out=values)
 
 
 def ink(linear: ArrayLike) -> Array:

@@ -66,8 +66,14 @@ class Scene(NamedTuple):
 def scene_of(candidate: Vector, size: int) -> Scene:
     """The scene that a candidate describes, in a square of this many pixels a side."""
     dials = dials_of(candidate)
-    line = (np.arange(size, dtype=np.float32) + np.float32(0.5)) / np.float32(size)
+    line = centres(np.arange(size), size)
     return Scene(dials, light_of(dials), _ground_of(dials), size, line[None, :], line[:, None])
+
+
+def centres(pixels: Array, size: int) -> Array:
+    """Where the centres of these rows or columns of pixels are, in picture widths."""
+    places: Array = (pixels.astype(np.float32) + np.float32(0.5)) / np.float32(size)
+    return places
 
 
 def _ground_of(dials: Dials) -> Ground:
