@@ -7,8 +7,14 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import ink, mix, paint, step
-from zorank.renderers.landscape.noise import Array, billow_table, sample, soft_table
+from zorank.renderers.landscape.colour import clamp, ink, mix, paint, step
+from zorank.renderers.landscape.noise import (
+    Array,
+    billow_table,
+    highest_billow,
+    sample,
+    soft_table,
+)
 from zorank.renderers.landscape.scene import Scene
 
 Layer: TypeAlias = tuple[Array, Array]
@@ -95,12 +101,12 @@ def _bank(colours: CloudColours, scene: Scene) -> Layer | None:
     across = 0.45 * scene.x + 0.4 * dials.bank_shape
     outline = sample(soft_table(), 0.9 * across, 0.37)
     below = (y - light.level + mix(-0.18, 0.40, dials.bank_height)) / 0.09
-    if below[-1, 0] + outline.max() + 0.8 * billow_table().max() <= 0:
+    if below[-1, 0] + outline.max() + 0.8 * highest_billow() <= 0:
         return None
     heap = sample(billow_table(), across, 0.6 * y)
     sunward = sample(billow_table(), across + 0.012 * light.side, 0.6 * y - 0.014)
     depth = below + outline + 0.8 * heap
     lit = mix(0.8, 0.6, light.golden) + 0.5 * (heap - sunward) - 0.05 * depth
-    body = colours.shaded(np.clip(lit, 0, 1.1))
+    body = colours.shaded(clamp(lit, 0, 1.1))
     paint(body, ink(light.haze), 0.2 + 0.5 * step(light.level - 0.3, light.level, y))
     return body, mix(0.9, 0.75, light.night) * step(0.0, 0.6, depth)

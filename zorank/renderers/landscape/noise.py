@@ -63,6 +63,13 @@ def billow_table() -> Array:
 
 
 @cache
+def highest_billow() -> np.float32:
+    """The greatest value of the billow table."""
+    highest: np.float32 = billow_table().max()
+    return highest
+
+
+@cache
 def tuft_table() -> Array:
     """Small bumps lit from above: tree crowns, shrubs, tussocks, ripples."""
     frequency, spectrum = _frequency(), _spectrum(4)
