@@ -4,7 +4,7 @@ from math import exp
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import ink, mix, paint, step
+from zorank.renderers.landscape.colour import clamp, ink, mix, paint, step
 from zorank.renderers.landscape.noise import (
     Array,
     dune_slope_table,
@@ -21,10 +21,9 @@ _SNOW = np.array([0.93, 0.95, 1.0])
 
 def draw_ridge(picture: Array, ridge: Ridge, bottom: float, air: Array, scene: Scene) -> None:
     """Paint a ridge down to the row from which nearer things hide it."""
-    edge = 1.3 * scene.pixel * np.sqrt(1 + np.gradient(ridge.crest[0], scene.pixel) ** 2)
-    top = float(ridge.crest.min()) - 3 * scene.pixel
+    top = ridge.highest - 3 * scene.pixel
     for rows, strip in scene.strips(top, bottom + scene.pixel):
-        cover = np.clip((strip.y - ridge.crest) / edge + 0.5, 0, 1)
+        cover = clamp((strip.y - ridge.crest) / ridge.edge + 0.5, 0, 1)
         paint(picture[:, rows], _face(ridge, air, strip), cover)
 
 
@@ -40,7 +39,7 @@ def add_mist(picture: Array, ridge: Ridge, air: Array, scene: Scene) -> None:
             soft_table(), 0.5 * strip.x + 0.31 * ridge.depth, 1.6 * strip.y + 0.17 * ridge.depth
         )
         fade = np.exp(-np.maximum(foot - strip.y, 0) / height) * step(top, foot - height, strip.y)
-        paint(picture[:, rows], 1.05 * air, dense * np.clip(0.75 + 0.25 * wisps, 0, 1) * fade)
+        paint(picture[:, rows], 1.05 * air, dense * clamp(0.75 + 0.25 * wisps, 0, 1) * fade)
 
 
 def _face(ridge: Ridge, air: Array, scene: Scene) -> Array:
@@ -77,7 +76,7 @@ def _mountain_face(ridge: Ridge, scene: Scene) -> tuple[Array, Array]:
     rock, growth = scene.ground.rock, scene.ground.growth
     albedo = ink(rock) + ink(growth - rock) * green
     paint(albedo, ink(_SNOW), step(-0.03, 0.05, ragged - snow_line(dials)))
-    return albedo, np.clip(lit, 0.0, 1.25)
+    return albedo, clamp(lit, 0.0, 1.25)
 
 
 def _ground_face(ridge: Ridge, scene: Scene) -> tuple[Array, Array]:
@@ -96,7 +95,7 @@ def _ground_face(ridge: Ridge, scene: Scene) -> tuple[Array, Array]:
     lit = 0.5 + relief * _facing(swell, scene) + rough * tufts
     albedo = _ground_albedo(swell.imag, tufts, ridge.depth, scene)
     paint(albedo, ink(0.87 * _SNOW), 0.85 * white)
-    return albedo, np.clip(lit, 0.0, 1.2) * np.exp(-2.2 * np.maximum(below, 0))
+    return albedo, clamp(lit, 0.0, 1.2) * np.exp(-2.2 * np.maximum(below, 0))
 
 
 def _ground_albedo(swell: Array, tufts: Array, depth: float, scene: Scene) -> Array:

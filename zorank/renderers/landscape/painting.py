@@ -3,7 +3,7 @@
 import numpy as np
 
 from zorank.renderers.landscape import clouds, sky
-from zorank.renderers.landscape.colour import ink, mix, paint
+from zorank.renderers.landscape.colour import clamp, ink, mix, paint
 from zorank.renderers.landscape.land import add_mist, draw_ridge
 from zorank.renderers.landscape.noise import Array, grain_table
 from zorank.renderers.landscape.ridges import LAKE_AFTER, RIDGES, ridges_of
@@ -45,7 +45,7 @@ def _paint_sky(picture: Array, scene: Scene) -> None:
 def _paint_land(picture: Array, scene: Scene) -> None:
     level, air, ridges = scene.light.level, _air(scene), ridges_of(scene)
     for i, ridge in enumerate(ridges):
-        hidden = float(ridges[i + 1].crest.max()) if i + 1 < RIDGES else 1.0
+        hidden = ridges[i + 1].lowest if i + 1 < RIDGES else 1.0
         draw_ridge(picture, ridge, min(hidden, level) if i < LAKE_AFTER else hidden, air, scene)
         if i < LAKE_AFTER:
             add_mist(picture, ridge, air, scene)
@@ -82,5 +82,5 @@ def _developed(picture: Array, scene: Scene) -> Array:
         part /= np.sqrt(np.sqrt(1 + squared * squared))
         speckles = grain[np.arange(rows.start, rows.stop) % len(grain)][:, columns]
         part = 255 * np.sqrt(part) + (2.2 * speckles + 0.5)
-        shown[rows] = np.clip(part, 0, 255).astype(np.uint8).transpose(1, 2, 0)
+        shown[rows] = clamp(part, 0, 255).astype(np.uint8).transpose(1, 2, 0)
     return shown

@@ -1,10 +1,12 @@
 """The shapes of the land: ridges one behind the other, each a line across the picture."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import mix, step
+from zorank.renderers.landscape.colour import clamp, mix, step
 from zorank.renderers.landscape.dials import Dials
 from zorank.renderers.landscape.noise import (
     Array,
@@ -18,6 +20,7 @@ from zorank.renderers.landscape.scene import Scene
 # From far to near: three ridges of mountains, two of hills, a lake, three of foreground.
 MOUNTAINS, LAKE_AFTER, RIDGES = 3, 5, 8
 
+_RANGES = (MOUNTAINS, LAKE_AFTER)  # where they part
 _STRETCH = (0.42, 0.50, 0.50, 0.45, 0.40, 0.36, 0.32, 0.28)  # noise periods across the picture
 
 
@@ -27,6 +30,9 @@ class Ridge(NamedTuple):
     depth: float  # from 1, the farthest, to 0
     crest: Array
     outline: Array  # the crest without its small detail
+    edge: Array  # over how much height the crest fades into what is behind it
+    highest: float  # rows of the crest
+    lowest: float
     pan: float
     row: float
     stretch: float
@@ -34,8 +40,21 @@ class Ridge(NamedTuple):
 
 
 def ridges_of(scene: Scene) -> list[Ridge]:
-    """All ridges of a scene, from far to near."""
-    return [_ridge(i, scene) for i in range(RIDGES)]
+    """All ridges of a scene, from far to near; their lines are found at once."""
+    ranges = [_range_dials(i, scene.dials) for i in range(RIDGES)]
+    pans = [0.13 + 0.37 * i + 0.5 * drift for i, (_, _, drift, _) in enumerate(ranges)]
+    rows = [0.21 * i + 0.35 * shape for i, (*_, shape) in enumerate(ranges)]
+    roughness = [rough for _, rough, _, _ in ranges]
+    rises = 0.45 * np.tanh(_rises(_bodies(pans, rows, roughness, scene), scene) / 0.45)
+    np.maximum(rises[:LAKE_AFTER], -0.01, out=rises[:LAKE_AFTER])
+    bare = scene.light.level - rises
+    outlines, crests = _blurred(bare, scene), bare - _treetops(scene)
+    edges = 1.3 * scene.pixel * np.sqrt(1 + _gradients(crests, scene.pixel) ** 2)
+    depths = [1 - i / (RIDGES - 1) for i in range(RIDGES)]
+    highest, lowest = crests.min(axis=1).tolist(), crests.max(axis=1).tolist()
+    lines = (crests[:, None], outlines[:, None], edges[:, None])
+    places = (highest, lowest, pans, rows, _STRETCH, roughness)
+    return [Ridge(*values) for values in zip(depths, *lines, *places, strict=True)]
 
 
 def snow_line(dials: Dials) -> float:
@@ -43,21 +62,28 @@ def snow_line(dials: Dials) -> float:
     return mix(0.45, -0.02, step(0.1, 1.0, dials.snow))
 
 
-def _ridge(i: int, scene: Scene) -> Ridge:
-    dials, x, level = scene.dials, scene.x, scene.light.level
-    height, roughness, drift, shape = _range_dials(i, dials)
-    pan, row, stretch = 0.13 + 0.37 * i + 0.5 * drift, 0.21 * i + 0.35 * shape, _STRETCH[i]
-    rolling = _blurred(sample(soft_table(), 0.6 * stretch * x + pan, row), scene)
-    jagged = sample(mountain_table(), stretch * x + pan, row)
-    body = mix(0.8 * rolling, 1.1 * jagged, roughness)
-    rise = 0.45 * np.tanh(_rise(i, height, body, scene) / 0.45)
-    crest = level - (np.maximum(rise, -0.01) if i < LAKE_AFTER else rise)
-    outline = _blurred(crest, scene)
-    if i > 0:
-        treetops = sample(tuft_table(), (1.9 - 0.1 * i) * x + 0.37 * i, 0.3)
-        wooded = step(0.35, 0.8, dials.vegetation) * (0.001 + 0.0006 * i)
-        crest = crest - wooded * np.maximum(treetops, -0.5)
-    return Ridge(1 - i / (RIDGES - 1), crest, outline, pan, row, stretch, roughness)
+def _each(values: Sequence[float]) -> Array:
+    """A number for each of some ridges, shaped to broadcast over their lines."""
+    return np.array(values, np.float32)[:, None]
+
+
+def _bodies(pans: list[float], rows: list[float], roughness: list[float], scene: Scene) -> Array:
+    """The noise that shapes the ridges: rolling to jagged, each its own."""
+    pan, row = _each(pans), _each(rows)
+    broad = _each([0.6 * stretch for stretch in _STRETCH])
+    rolling = _blurred(sample(soft_table(), broad * scene.x + pan, row), scene)
+    jagged = sample(mountain_table(), _each(_STRETCH) * scene.x + pan, row)
+    return mix(0.8 * rolling, 1.1 * jagged, _each(roughness))
+
+
+def _treetops(scene: Scene) -> Array:
+    """How far the woods on the ridges stand above them; the farthest ridge has none."""
+    scale, pan = [1.9 - 0.1 * i for i in range(RIDGES)], [0.37 * i for i in range(RIDGES)]
+    tops = sample(tuft_table(), _each(scale) * scene.x + _each(pan), 0.3)
+    wooded = step(0.35, 0.8, scene.dials.vegetation)
+    heights = [0.0, *(wooded * (0.001 + 0.0006 * i) for i in range(1, RIDGES))]
+    risen: Array = _each(heights) * np.maximum(tops, -0.5)
+    return risen
 
 
 def _range_dials(i: int, dials: Dials) -> tuple[float, float, float, float]:
@@ -69,25 +95,43 @@ def _range_dials(i: int, dials: Dials) -> tuple[float, float, float, float]:
     return dials.near_height, dials.near_roughness, dials.near_drift, dials.near_shape
 
 
-def _rise(i: int, height: float, body: Array, scene: Scene) -> Array:
-    """How far the crest of ridge i stands above the horizon."""
+def _rises(bodies: Array, scene: Scene) -> Array:
+    """How far the crests stand above the horizon."""
     dials, x = scene.dials, scene.x
-    missing = 0.15 * (1 - dials.ridge_count) * (i in (1, 2, 3, 6))  # sinks it out of sight
-    sides = np.clip(1.6 * np.abs(x - mix(0.2, 0.8, dials.valley_across)), 0, 1) ** 1.5
-    if i < MOUNTAINS:
-        summit = (x - mix(0.1, 0.9, dials.peak_across)) / mix(0.06, 0.5, dials.peak_width)
-        peak = mix(0.0, 1.4, dials.peak_height) / (1 + summit**2)
-        size = mix(0.09, 0.36, height) * (1.0, 0.72, 0.45)[i]
-        return size * (0.45 + (1.0, 0.4, 0.1)[i] * peak) * (0.85 + 0.42 * body) + 0.015 - missing
-    if i < LAKE_AFTER:
-        size = mix(0.02, 0.12, height) * (1.0, 0.6)[i - MOUNTAINS]
-        return size * (0.75 + 0.6 * body) + 0.24 * (dials.valley_depth - 0.35) * sides - missing
-    k, lake = i - LAKE_AFTER, step(0.1, 0.85, dials.water)
-    drop = mix((0.0, 0.09, 0.21)[k], (0.29, 0.40, 0.50)[k], lake)
-    return mix(0.012, 0.042, height) * body + 0.2 * (height - 0.35) * sides - drop - missing
+    sunk = 0.15 * (1 - dials.ridge_count)  # out of sight
+    missing = _each([sunk * (i in (1, 2, 3, 6)) for i in range(RIDGES)])
+    sides = clamp(1.6 * np.abs(x - mix(0.2, 0.8, dials.valley_across)), 0, 1) ** 1.5
+    summit = (x - mix(0.1, 0.9, dials.peak_across)) / mix(0.06, 0.5, dials.peak_width)
+    peak = mix(0.0, 1.4, dials.peak_height) / (1 + summit**2)
+    size, far, mid, near = mix(0.09, 0.36, dials.far_height), *np.split(bodies, _RANGES)
+    sizes = _each([size * share for share in (1.0, 0.72, 0.45)])
+    far = sizes * (0.45 + _each((1.0, 0.4, 0.1)) * peak) * (0.85 + 0.42 * far) + 0.015
+    size = mix(0.02, 0.12, dials.mid_height)
+    mid = _each((size, size * 0.6)) * (0.75 + 0.6 * mid)
+    mid += 0.24 * (dials.valley_depth - 0.35) * sides
+    height, lake = dials.near_height, step(0.1, 0.85, dials.water)
+    drops = [mix(*ends, lake) for ends in ((0.0, 0.29), (0.09, 0.40), (0.21, 0.50))]
+    near = mix(0.012, 0.042, height) * near + 0.2 * (height - 0.35) * sides - _each(drops)
+    return np.concatenate([far, mid, near]) - missing
 
 
-def _blurred(line: Array, scene: Scene) -> Array:
-    half = int(0.03 / scene.pixel) + 1
+def _gradients(lines: Array, pixel: float) -> Array:
+    """The slope of each line, as np.gradient has it."""
+    slopes = np.empty_like(lines)
+    slopes[:, 1:-1] = (lines[:, 2:] - lines[:, :-2]) / (2 * pixel)
+    slopes[:, 0] = (lines[:, 1] - lines[:, 0]) / pixel
+    slopes[:, -1] = (lines[:, -1] - lines[:, -2]) / pixel
+    return slopes
+
+
+def _blurred(lines: Array, scene: Scene) -> Array:
+    columns, kernel = _blur(scene.size)
+    return np.array([np.convolve(line, kernel, "valid") for line in lines[:, columns]])
+
+
+@cache
+def _blur(size: int) -> tuple[Array, Array]:
+    """The columns that a blur reads, those at the edges again and again, and its kernel."""
+    half = int(0.03 / (1.0 / size)) + 1
     kernel = np.hanning(2 * half + 1).astype(np.float32)
-    return np.convolve(np.pad(line[0], half, mode="edge"), kernel / kernel.sum(), "valid")[None]
+    return np.clip(np.arange(-half, size + half), 0, size - 1), kernel / kernel.sum()
