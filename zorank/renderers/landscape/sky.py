@@ -7,7 +7,16 @@ from math import pi
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import colour, from_lab, ink, mix, paint, step, to_lab
+from zorank.renderers.landscape.colour import (
+    clamp,
+    colour,
+    from_lab,
+    ink,
+    mix,
+    paint,
+    step,
+    to_lab,
+)
 from zorank.renderers.landscape.noise import Array, grain_table, sample, soft_table
 from zorank.renderers.landscape.scene import Scene
 
@@ -17,7 +26,7 @@ _STARS = 700
 def gradient(scene: Scene) -> Array:
     """The colours of the sky from the horizon to the zenith, as a (3, rows, 1) column."""
     light, level = scene.light, scene.light.level
-    up = np.clip((level - scene.y) / level, 0, 1) ** mix(0.55, 1.15, scene.dials.gradient_reach)
+    up = clamp((level - scene.y) / level, 0, 1) ** mix(0.55, 1.15, scene.dials.gradient_reach)
     horizon, middle, zenith = to_lab(np.stack([light.horizon, light.middle, light.zenith]))
     lower = mix(horizon, middle, step(0.0, 0.55, up))
     column = from_lab(mix(lower, zenith, step(0.35, 1.05, up)))
@@ -96,7 +105,7 @@ def add_sun(picture: Array, clear: Array | float, scene: Scene) -> None:
     right, down = scene.x - light.across, scene.y - light.sun
     far = np.sqrt(right**2 + down**2)
     if near:
-        cover = np.clip((light.radius - far) / (1.5 * scene.pixel) + 0.5, 0, 1)
+        cover = clamp((light.radius - far) / (1.5 * scene.pixel) + 0.5, 0, 1)
         disc = mix(light.direct, 1.0, 0.45 * (1 - light.golden)) * 1.8
         paint(picture, ink(disc), cover * clear)
     if power > 0:
@@ -117,9 +126,9 @@ def add_moon(picture: Array, clear: Array | float, scene: Scene) -> None:
     right, down = (scene.x - light.across) / light.radius, (scene.y - light.moon) / light.radius
     right, down = 0.8 * right - 0.6 * down, 0.6 * right + 0.8 * down
     far = np.sqrt(right**2 + down**2)
-    cover = np.clip((1 - far) * light.radius / (1.5 * scene.pixel) + 0.5, 0, 1)
+    cover = clamp((1 - far) * light.radius / (1.5 * scene.pixel) + 0.5, 0, 1)
     terminator = mix(0.75, -1.15, scene.dials.glow) * np.sqrt(np.maximum(1 - down**2, 0))
-    lit = np.clip((right - terminator) / 0.16 + 0.5, 0, 1)
+    lit = clamp((right - terminator) / 0.16 + 0.5, 0, 1)
     dark = step(0.1, 0.9, sample(soft_table(), 0.055 * right + 0.3, 0.055 * down + 0.6))
     disc = ink(mix(light.direct, 1.0, 0.6)) * (1 - 0.16 * dark)
     paint(picture, disc, cover * clear * (0.05 * light.night + (1 - 0.05 * light.night) * lit))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import colour, ink, mix, paint, step
+from zorank.renderers.landscape.colour import clamp, colour, ink, mix, paint, step
 from zorank.renderers.landscape.noise import Array, sample, tuft_table
 from zorank.renderers.landscape.scene import Scene
 
@@ -14,7 +14,7 @@ def add_lake(picture: Array, scene: Scene) -> None:
     deep = ink(tint * (light.ambient + 0.35 * light.direct))
     # From below: the top strip changes the row at the horizon, which all of them mirror.
     for rows, strip in reversed(list(scene.strips(light.level - scene.pixel, 1))):
-        cover = np.clip((strip.y - light.level) / scene.pixel + 0.5, 0, 1)
+        cover = clamp((strip.y - light.level) / scene.pixel + 0.5, 0, 1)
         paint(picture[:, rows], _water(picture, deep, strip), cover)
 
 
@@ -27,7 +27,7 @@ def _water(picture: Array, deep: Array, scene: Scene) -> Array:
     height = mix(0.001, 0.05, dials.swell**1.5)  # waves grow towards the viewer, with reach
     water = _mirrored(picture, 2 * light.level - scene.y + height * waves * reach, scene)
     murk = 0.28 + 0.5 * near**0.7 + mix(0.01, 0.1, dials.swell) * waves
-    paint(water, deep, np.clip(murk, 0, 0.9))
+    paint(water, deep, clamp(murk, 0, 0.9))
     path = np.exp(-(((scene.x - light.across) / (light.radius + 0.01 + 0.1 * near)) ** 2))
     water += ink(light.direct) * (mix(0.1, 0.6, dials.swell) * path * step(0.3, 2.0, waves))
     return water
@@ -35,7 +35,7 @@ def _water(picture: Array, deep: Array, scene: Scene) -> Array:
 
 def _mirrored(picture: Array, source: Array, scene: Scene) -> Array:
     """What the picture shows above the horizon at these rows, pixel column by pixel column."""
-    row = np.clip(source / scene.pixel - 0.5, 0, scene.light.level / scene.pixel - 1.5)
+    row = clamp(source / scene.pixel - 0.5, 0, scene.light.level / scene.pixel - 1.5)
     above = row.astype(np.intp)
     amount = (row - above).astype(np.float32)
     place = above * scene.size + np.arange(scene.size)
