@@ -3,7 +3,9 @@
 Every painter here is given a strip of the picture and the scene of that strip.
 """
 
+from functools import cache
 from math import pi
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from zorank.renderers.landscape.noise import Array, grain_table, sample, soft_ta
 from zorank.renderers.landscape.scene import Scene
 
 _STARS = 700
+_VIOLET = colour(0.55, 0.17, 310)
 
 
 def gradient(scene: Scene) -> Array:
@@ -49,26 +52,45 @@ def glow(scene: Scene) -> Array:
 
 def stars(scene: Scene) -> Array:
     """The brightness of stars all over the picture: soft dots splashed over the nearest pixels."""
-    size, star = scene.size, np.arange(_STARS)
-    x = (star * 0.754878 + 0.1 * grain_table()[0, star]) % 1
-    y = np.abs(star * 0.569840 % 1 + 0.1 * grain_table()[1, star]) * scene.light.level
-    rank = star * 0.618034 % 1
-    shown = step(0.0, 0.25, mix(0.05, 1.2, scene.dials.sparkle) - rank)
-    natural = 0.0009 * (1 + rank**8)
-    spread = np.maximum(natural, 0.5 * scene.pixel)
-    # A star that few pixels can show must not grow brighter.
-    bright = shown * (0.07 + 1.1 * rank**8) * scene.light.night * (natural / spread)
-    around = np.arange(-int(0.005 * size) - 2, int(0.005 * size) + 3)
-    rows, down = _dots(y, spread, around, size)
-    columns, along = _dots(x, spread, around, size)
+    size, places = scene.size, _star_places(scene.size)
+    shown = step(0.0, 0.25, mix(0.05, 1.2, scene.dials.sparkle) - places.rank)
+    seen = shown > 0
+    columns, along, y, spread, _, share, kept = (values[seen] for values in places)
+    bright = shown[seen] * share * scene.light.night * kept
+    rows, down = _dots(y * scene.light.level, spread, size)
     place = rows[:, :, None] * size + columns[:, None, :]
     dots = (bright[:, None] * down)[:, :, None] * along[:, None, :]
     layer = np.bincount(place.ravel(), dots.ravel(), size * size).astype(np.float32)
     return layer.reshape(size, size)
 
 
-def _dots(centre: Array, spread: Array, around: Array, size: int) -> tuple[Array, Array]:
+class _StarPlaces(NamedTuple):
+    """What is the same in every picture of a size: an entry of each array for every star."""
+
+    columns: Array
+    along: Array  # how bright it is in each of its columns
+    y: Array  # in parts of the sky
+    spread: Array
+    rank: Array  # in the order of appearance
+    share: Array  # of the light
+    kept: Array  # of that light: a star that few pixels can show must not grow brighter
+
+
+@cache
+def _star_places(size: int) -> _StarPlaces:
+    star = np.arange(_STARS)
+    x = (star * 0.754878 + 0.1 * grain_table()[0, star]) % 1
+    y = np.abs(star * 0.569840 % 1 + 0.1 * grain_table()[1, star])
+    rank = star * 0.618034 % 1
+    natural = 0.0009 * (1 + rank**8)
+    spread = np.maximum(natural, 0.5 * (1.0 / size))
+    dots = _dots(x, spread, size)
+    return _StarPlaces(*dots, y, spread, rank, 0.07 + 1.1 * rank**8, natural / spread)
+
+
+def _dots(centre: Array, spread: Array, size: int) -> tuple[Array, Array]:
     """The pixels near each centre along one axis, and how bright a dot is there."""
+    around = np.arange(-int(0.005 * size) - 2, int(0.005 * size) + 3)
     pixels = (centre * size).astype(np.int64)[:, None] + around
     far = ((pixels + 0.5) / size - centre[:, None]) / spread[:, None]
     bright = np.exp(-(far**2) / 2) * (pixels >= 0) * (pixels < size)
@@ -88,8 +110,8 @@ def add_aurora(picture: Array, scene: Scene) -> None:
     )
     reach = 0.12 + 0.05 * np.clip(rays, -1.5, 2)
     curtain = step(-0.035, 0.02, rise) * np.exp(-np.maximum(rise, 0) / reach)
-    low, high = colour(0.80, 0.16, mix(135, 190, dials.sky_hue)), colour(0.55, 0.17, 310)
-    tint = mix(ink(low), ink(high), step(0.0, 0.28, rise))
+    green = colour(0.80, 0.16, mix(135, 190, dials.sky_hue))
+    tint = mix(ink(green), ink(_VIOLET), step(0.0, 0.28, rise))
     picture += tint * (power * (0.65 + 0.35 * np.tanh(rays)) * curtain)
 
 
