@@ -92,6 +92,15 @@ def ink(linear: ArrayLike) -> Array:
     return np.asarray(linear, np.float32).reshape(3, 1, 1)
 
 
+def grey(picture: Array) -> Array:
+    """The mean of the channels of a picture."""
+    red, green, blue = picture
+    mean: Array = red + green
+    mean += blue
+    mean /= 3
+    return mean
+
+
 def paint(picture: Array, layer: Array, cover: Array | float) -> None:
     """Lay a colour or a picture over another, as opaque as cover says."""
     change = layer - picture

@@ -4,7 +4,7 @@ from math import exp
 
 import numpy as np
 
-from zorank.renderers.landscape.colour import clamp, ink, mix, paint, step
+from zorank.renderers.landscape.colour import clamp, grey, ink, mix, paint, step
 from zorank.renderers.landscape.noise import (
     Array,
     dune_slope_table,
@@ -46,10 +46,10 @@ def _face(ridge: Ridge, air: Array, scene: Scene) -> Array:
     """A ridge in the light of the scene, seen through the air before it."""
     light = scene.light
     albedo, lit = (_mountain_face if ridge.depth > 0.6 else _ground_face)(ridge, scene)
-    grey = albedo.mean(axis=0)
-    paint(albedo, grey, 0.6 * light.night)
+    pale = grey(albedo)
+    paint(albedo, pale, 0.6 * light.night)
     # Shade takes on the colour of the sky more than that of the ground, as painters have it.
-    body: Array = (0.6 * albedo + 0.4 * grey) * ink(light.ambient * mix(0.75, 1.15, light.night))
+    body: Array = (0.6 * albedo + 0.4 * pale) * ink(light.ambient * mix(0.75, 1.15, light.night))
     sunlight = mix(1.25 * mix(1.0, 0.6, light.golden), 0.5, light.night)
     body += albedo * ink(light.direct * sunlight) * lit
     body *= mix(0.6, 1.0, step(0.0, 0.5, ridge.depth))

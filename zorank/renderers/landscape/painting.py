@@ -3,7 +3,7 @@
 import numpy as np
 
 from zorank.renderers.landscape import clouds, sky
-from zorank.renderers.landscape.colour import clamp, ink, mix, paint
+from zorank.renderers.landscape.colour import clamp, grey, ink, mix, paint
 from zorank.renderers.landscape.land import add_mist, draw_ridge
 from zorank.renderers.landscape.noise import Array, grain_table
 from zorank.renderers.landscape.ridges import LAKE_AFTER, RIDGES, ridges_of
@@ -76,11 +76,11 @@ def _developed(picture: Array, scene: Scene) -> Array:
         part = picture[:, rows]
         part *= tone
         part *= 1.04 - 0.45 * ((strip.x - 0.5) ** 2 + (strip.y - 0.5) ** 2)
-        paint(part, part.mean(axis=0), greyness)
+        paint(part, grey(part), greyness)
         np.maximum(part, 0, out=part)
         squared = part * part
         part /= np.sqrt(np.sqrt(1 + squared * squared))
-        speckles = grain[np.arange(rows.start, rows.stop) % len(grain)][:, columns]
+        speckles = grain[np.arange(rows.start, rows.stop)[:, None] % len(grain), columns]
         part = 255 * np.sqrt(part) + (2.2 * speckles + 0.5)
         shown[rows] = clamp(part, 0, 255).astype(np.uint8).transpose(1, 2, 0)
     return shown
