@@ -20,6 +20,8 @@ from zorank.types import Vector
 
 _PIXELS_IN_A_STRIP = 32_768
 
+_SLATE, _OCHRE, _RED = colour(0.48, 0.04, 265), colour(0.66, 0.07, 78), colour(0.52, 0.11, 38)
+
 
 class Ground(NamedTuple):
     """Linear colours of what the land is made of."""
@@ -55,7 +57,7 @@ class Scene(NamedTuple):
         span, height = self.span(start, end), max(1, _PIXELS_IN_A_STRIP // self.size)
         for first in range(span.start, span.stop, height):
             rows = slice(first, min(first + height, span.stop))
-            yield rows, self._replace(y=self.y[rows])
+            yield rows, Scene(self.dials, self.light, self.ground, self.size, self.x, self.y[rows])
 
     def touches(self, row: float, radius: float) -> bool:
         """Whether something this far around a row can be seen in this strip."""
@@ -77,10 +79,8 @@ def centres(pixels: Array, size: int) -> Array:
 
 
 def _ground_of(dials: Dials) -> Ground:
-    slate, ochre, red = colour(0.48, 0.04, 265), colour(0.66, 0.07, 78), colour(0.52, 0.11, 38)
-    rock = mix(
-        mix(slate, ochre, step(0.25, 0.6, dials.rock_hue)), red, step(0.6, 0.95, dials.rock_hue)
-    )
+    rock = mix(_SLATE, _OCHRE, step(0.25, 0.6, dials.rock_hue))
+    rock = mix(rock, _RED, step(0.6, 0.95, dials.rock_hue))
     # Firs, meadows, heath, autumn.
     leaf_hue = mix(mix(155, 118, dials.vegetation_hue), 60, step(0.65, 1.0, dials.vegetation_hue))
     sand = colour(mix(0.74, 0.62, dials.rock_hue), 0.07, mix(88, 45, dials.rock_hue))

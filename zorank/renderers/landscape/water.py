@@ -6,11 +6,13 @@ from zorank.renderers.landscape.colour import clamp, colour, ink, mix, paint, st
 from zorank.renderers.landscape.noise import Array, sample, tuft_table
 from zorank.renderers.landscape.scene import Scene
 
+_DARK, _BRIGHT = colour(0.26, 0.06, 258), colour(0.78, 0.10, 190)
+
 
 def add_lake(picture: Array, scene: Scene) -> None:
     """Mirror all that is painted so far, and paint it over everything below the horizon."""
     light = scene.light
-    tint = mix(colour(0.26, 0.06, 258), colour(0.78, 0.10, 190), scene.dials.water_tint)
+    tint = mix(_DARK, _BRIGHT, scene.dials.water_tint)
     deep = ink(tint * (light.ambient + 0.35 * light.direct))
     # From below: the top strip changes the row at the horizon, which all of them mirror.
     for rows, strip in reversed(list(scene.strips(light.level - scene.pixel, 1))):
