@@ -103,6 +103,8 @@ def grey(picture: Array) -> Array:
 
 def paint(picture: Array, layer: Array, cover: Array | float) -> None:
     """Lay a colour or a picture over another, as opaque as cover says."""
+    if isinstance(cover, float) and cover == 0:
+        return
     change = layer - picture
     change *= cover
     picture += change
