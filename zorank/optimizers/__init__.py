@@ -10,6 +10,7 @@ from zorank.optimizers.cma_es import CMAES
 from zorank.optimizers.gld_fast import GLDFast
 from zorank.optimizers.pick_start import PickStart
 from zorank.optimizers.rank_ars import RankARS
+from zorank.optimizers.rank_looks import RankLooks
 from zorank.optimizers.rank_process import RankProcess
 from zorank.optimizers.scobo import SCOBO
 from zorank.optimizers.zo_ranksgd import ZORankSGD
@@ -24,6 +25,7 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
         ZORankSGD,
         ZORankSGDMemory,
         RankProcess,
+        RankLooks,
         RankARS,
         PickStart,
         ZOSGD,
@@ -70,6 +72,7 @@ __all__ = [
     "GLDFast",
     "PickStart",
     "RankARS",
+    "RankLooks",
     "RankProcess",
     "ZORankSGD",
     "ZORankSGDMemory",
