@@ -65,6 +65,11 @@ class Dream:
             raise InvalidInput(f"the guidance must be from 0 to 20, found {self.guidance!r}")
         object.__setattr__(self, "size", check_size(self.size))
 
+    @property
+    def weights(self) -> str:
+        """A short digest of the weights that draw."""
+        return model.fingerprint()
+
     def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order."""
 

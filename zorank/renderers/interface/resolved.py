@@ -1,0 +1,150 @@
+"""A renderer with a value for everything that it may say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zorank.errors import InvalidInput
+from zorank.protocols import Renderer
+from zorank.renderers.interface.hooks import method, read, takes_parameter, text, title
+from zorank.types import Exhibit, Vector
+
+_DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class ResolvedRenderer:
+    """A renderer with a value for everything that it may say. It is a renderer itself.
+
+    `dim`, `together` and `weights` are read when they are asked for, because they may load a
+    model; all else was read when the renderer was resolved. `HOOKS` says what each means.
+    """
+
+    renderer: Renderer
+    name: str
+    media_type: str
+    space: str
+    title: str
+    description: str
+    prompt: str
+    size: int | None
+    tells_progress: bool
+    shows_previews: bool
+    check: Callable[[], object]
+    warm_up: Callable[[], object]
+    drift: Callable[[Vector], Mapping[str, Any] | None]
+    keepsake: str | None
+    keep: Callable[[Vector], bytes] | None
+    look: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
+    small_picture: Callable[[Vector], NDArray[np.float32]] | None
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        try:
+            found = self.renderer.dim
+        except AttributeError as error:
+            raise _no_renderer(self.name) from error
+        if not _is_whole(found) or found < 1:
+            raise _no_renderer(self.name)
+        return int(found)
+
+    @property
+    def together(self) -> int:
+        """How many candidates are best given to `render` at once; 1 if it cannot say."""
+        try:
+            return int(read(self.renderer, "together"))
+        except Exception:  # whatever is wrong with it, rendering will say so
+            return 1
+
+    @property
+    def weights(self) -> str:
+        """A short digest of the weights that draw; empty if it has none."""
+        found = read(self.renderer, "weights")
+        return found if isinstance(found, str) and _DIGEST.fullmatch(found) else ""
+
+    def render(
+        self,
+        candidates: Iterable[Vector],
+        progress: Callable[[float], None] | None = None,
+        preview: Callable[[int, Exhibit], None] | None = None,
+    ) -> list[Exhibit]:
+        """One exhibit for each candidate, in their order.
+
+        The renderer is given `progress` and `preview` if it takes them.
+        """
+        several = list(candidates)
+        more: dict[str, Any] = {}
+        if progress is not None and self.tells_progress:
+            more["progress"] = progress
+        if preview is not None and self.shows_previews:
+            more["preview"] = preview
+        exhibits = list(self.renderer.render(several, **more))
+        if len(exhibits) != len(several):
+            raise ValueError(f"{len(exhibits)} exhibits of {len(several)} candidates")
+        return exhibits
+
+    def resized(self, size: int | None) -> ResolvedRenderer:
+        """The same renderer at another size; this one if none is asked for or can be chosen."""
+        if size is None or self.size is None or not _has_field(self.renderer, "size"):
+            return self
+        resizable: Any = self.renderer
+        return resolve(replace(resizable, size=size), self.name)
+
+
+def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
+    """What a renderer is, with a default for every member that it does not have.
+
+    Args:
+        renderer: any object with `dim` and `render(candidates)`.
+        name: the name it is chosen by; its class's, if none is given.
+    """
+    if isinstance(renderer, ResolvedRenderer):
+        return renderer
+    name = name or type(renderer).__name__
+    if not callable(getattr(renderer, "render", None)):
+        raise _no_renderer(name)
+    size, keepsake, keep = (read(renderer, hook) for hook in ("size", "keepsake", "keep"))
+    keeps = isinstance(keepsake, str) and callable(keep)
+    return ResolvedRenderer(
+        renderer,
+        name,
+        media_type=text(renderer, "media_type"),
+        space=text(renderer, "space"),
+        title=title(renderer, name),
+        description=text(renderer, "description"),
+        prompt=text(renderer, "prompt"),
+        size=int(size) if _is_whole(size) else None,
+        tells_progress=takes_parameter(renderer, "progress"),
+        shows_previews=takes_parameter(renderer, "preview"),
+        check=method(renderer, "check") or (lambda: None),
+        warm_up=method(renderer, "warm_up")
+        or (lambda: renderer.render([np.full(renderer.dim, 0.1)])),
+        drift=method(renderer, "drift") or (lambda candidate: None),
+        keepsake=keepsake if keeps else None,
+        keep=keep if keeps else None,
+        look=method(renderer, "look"),
+        small_picture=method(renderer, "small_picture"),
+    )
+
+
+def _has_field(renderer: Any, name: str) -> bool:
+    return is_dataclass(renderer) and any(f.init and f.name == name for f in fields(renderer))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _no_renderer(name: str) -> InvalidInput:
+    return InvalidInput(
+        f"{name} is no renderer: it needs a whole number `dim` above 0 and a method "
+        "`render(candidates)` that returns an Exhibit for each"
+    )
