@@ -22,10 +22,10 @@ from zorank.errors import InvalidInput, RenderError
 from zorank.renderers import REGISTRY, Diffusers
 from zorank.renderers.diffusers import drafts, models, painting, samplers
 from zorank.renderers.diffusers.tuning import Layout, parts_of, prompt_offset
+from zorank.renderers.interface import RendererKind
 from zorank.renderers.pictures import opened, resized
 from zorank.stores import open_store
 from zorank.studio import create_app
-from zorank.studio.prefilled import Prefilled
 
 # diffusers itself is not yet at peace with NumPy 2.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -425,7 +425,7 @@ def test_a_missing_library_is_named_with_its_remedy(sd):
 def client(tiny, tmp_path):
     store = open_store(str(tmp_path / "runs.db"))
     given = {"model": tiny.model, "prompt": "a red house", "steps": 2}
-    renderers = {"diffusers": Prefilled(Diffusers, given)}
+    renderers = {"diffusers": RendererKind.of("diffusers", Diffusers).filled(given)}
     app = create_app(store, renderers, TOKEN, hosts=("testserver",))
     yield TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
     store.close()

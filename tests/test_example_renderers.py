@@ -26,9 +26,9 @@ def load(target):
 @pytest.mark.parametrize("target", CASES)
 def test_it_renders_what_it_says_and_the_same_again(target, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    ((name, make),) = offer(target, load).items()
+    ((name, kind),) = offer(target, load).items()
     assert name == target
-    renderer = make()
+    renderer = kind.make()
     media_type, opening = CASES[target]
     draws = np.random.default_rng(0).standard_normal((3, renderer.dim))
     first, again = renderer.render(list(draws)), renderer.render(list(draws))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from zorank.errors import InvalidInput
-from zorank.renderers import REGISTRY
+from zorank.renderers import REGISTRY, Diffusers
+from zorank.renderers.interface import resolve
 from zorank.studio.gallery import DRAFTED, SOON, Gallery
 from zorank.studio.offer import offer
-from zorank.studio.prefilled import Prefilled
 from zorank.types import Exhibit
 
 PATIENCE = 60
@@ -38,10 +38,10 @@ class Slow:
 def asked_while_busy(renderer, urgencies):
     """The gallery is busy with point 0 while the others are asked for; the groups that came."""
     gallery = Gallery(workers=1)
-    futures = [gallery.request("run", renderer, POINTS[0])]
+    futures = [gallery.request("run", resolve(renderer), POINTS[0])]
     assert renderer.halfway.wait(PATIENCE)
     futures += [
-        gallery.request("run", renderer, point, urgency)
+        gallery.request("run", resolve(renderer), point, urgency)
         for point, urgency in zip(POINTS[1:], urgencies, strict=True)
     ]
     renderer.go_on.set()
@@ -63,7 +63,7 @@ def test_what_is_needed_does_not_wait_for_what_is_guessed():
 def test_how_far_each_one_is():
     renderer = Slow()
     gallery = Gallery(workers=1)
-    first = gallery.request("run", renderer, POINTS[0])
+    first = gallery.request("run", resolve(renderer), POINTS[0])
     assert renderer.halfway.wait(PATIENCE)
     assert gallery.shares("run", POINTS[:2], 0) == [0.5, None]
     renderer.go_on.set()
@@ -80,7 +80,7 @@ def test_what_there_is_to_see_of_each_one_meanwhile():
 
     for urgency, seen in [(SOON, b"a preview"), (DRAFTED, None)]:
         renderer, gallery = Showing(), Gallery(workers=1)
-        first = gallery.request("run", renderer, POINTS[0], urgency)
+        first = gallery.request("run", resolve(renderer), POINTS[0], urgency)
         assert renderer.halfway.wait(PATIENCE)
         shown, nothing = gallery.previews("run", POINTS[:2], 0)
         assert (shown and shown.data, nothing) == (seen, None)
@@ -102,20 +102,21 @@ def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
         asked_while_busy(renderer, [SOON] * 5)
     renderer.broken = False
     gallery = Gallery(workers=1)
-    assert gallery.request("run", renderer, POINTS[1]).result(PATIENCE).data == POINTS[1].tobytes()
+    again = gallery.request("run", resolve(renderer), POINTS[1])
+    assert again.result(PATIENCE).data == POINTS[1].tobytes()
 
 
 def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
     renderer = Slow(together=1)
     gallery = Gallery(workers=1)
-    futures = [gallery.request("run", renderer, point) for point in POINTS]
+    futures = [gallery.request("run", resolve(renderer), point) for point in POINTS]
     assert renderer.halfway.wait(PATIENCE)
     renderer.go_on.set()
     gallery.close()
     done = [future for future in futures if future.done()]
     assert len(done) in (1, 2)
     renderer.halfway.clear()
-    gallery.request("run", renderer, POINTS[5])
+    gallery.request("run", resolve(renderer), POINTS[5])
     assert not renderer.halfway.wait(0.2)
 
 
@@ -125,16 +126,15 @@ def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
 def test_a_prompt_is_filled_in_where_there_is_one():
     offered = offer(None, None, {"prompt": "5"})
     assert "landscape" not in offered
-    assert isinstance(offered["diffusers"], Prefilled)
-    assert offered["diffusers"]().prompt == "5"
-    assert offered["diffusers"](prompt="a house").prompt == "a house"
+    assert offered["diffusers"].given == {"prompt": "5"}
+    assert offered["diffusers"].make().prompt == "5"
+    assert offered["diffusers"].make(prompt="a house").prompt == "a house"
 
 
 def test_options_are_of_the_kind_their_default_is():
     made = offer("diffusers", None, {"steps": "12", "guidance": "3", "sampler": "ddim"})
-    assert vars(made["diffusers"]()) | {"steps": 12, "guidance": 3, "sampler": "ddim"} == vars(
-        made["diffusers"]()
-    )
+    assert made["diffusers"].given == {"steps": 12, "guidance": 3, "sampler": "ddim"}
+    assert made["diffusers"].make().renderer == Diffusers(steps=12, guidance=3, sampler="ddim")
 
 
 def test_a_prompt_where_there_is_none_is_refused_with_who_takes_one():
@@ -144,4 +144,4 @@ def test_a_prompt_where_there_is_none_is_refused_with_who_takes_one():
         offer("landscape", None, {"prompt": "a house"})
     with pytest.raises(InvalidInput, match="no renderer takes 'colour'"):
         offer(None, None, {"colour": "red"})
-    assert offer(None, None) is REGISTRY
+    assert [kind.maker for kind in offer(None, None).values()] == list(REGISTRY.values())

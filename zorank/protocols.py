@@ -100,15 +100,8 @@ class LookingOptimizer(Optimizer[S], Protocol[S]):
 class Renderer(Protocol):
     """Turns candidates into what a judge can look at or listen to. Deterministic.
 
-    It may also have `space` ("gaussian" unless it says otherwise), `title`, `description`, and, as
-    a dataclass, a field `size` in which a larger picture can be asked for. One that is slow may
-    take `render(candidates, progress=..., preview=...)`, tell the one, from 0 to 1, which share is
-    done, and show the other (position, exhibit) what there is to see so far; and have `together`,
-    how many candidates are best given to it at once. One that needs things may have `check()`,
-    which says cheaply what is missing, and `warm_up()`, which fetches them; one of noise latents
-    may have `drift(candidate)`, how far they are from noise (renderers/latents.py). One whose
-    candidates are of use elsewhere may have `keepsake`, a file's name, and `keep(candidate)`, what
-    is in it.
+    These two members are all it needs. What else it may have, such as `media_type`, and which
+    default stands for what it lacks, is declared in `zorank.renderers.interface.HOOKS`.
     """
 
     @property

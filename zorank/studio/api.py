@@ -14,7 +14,6 @@ from fastapi.responses import StreamingResponse
 
 from zorank.errors import InvalidInput
 from zorank.slates import Slate
-from zorank.studio import weights
 from zorank.studio.access import Access
 from zorank.studio.forms import (
     OWNER_NAME,
@@ -30,8 +29,7 @@ from zorank.studio.forms import (
     TheStudio,
     UndoRounds,
 )
-from zorank.studio.gallery import tells_progress
-from zorank.studio.keepsakes import data_url, own_file
+from zorank.studio.keepsakes import data_url
 from zorank.studio.presentation import shown_order
 from zorank.studio.sessions import Session, Studio
 from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
@@ -46,8 +44,8 @@ from zorank.studio.views import (
     for_rater,
     history_rows,
     judge_standing,
-    media_type_of,
     versioned,
+    weights_note,
 )
 from zorank.studio.words import Facts, could_stop, words
 
@@ -57,7 +55,7 @@ router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: 
 @router.get("/renderers")
 def list_renderers(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
     """What can be made, and with which options."""
-    return [describe_renderer(name, make) for name, make in studio.renderers.items()]
+    return [describe_renderer(kind) for kind in studio.renderers.values()]
 
 
 @router.get("/judges")
@@ -99,8 +97,8 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         words=words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
-        keepsake=own_file(renderer) if access.role == "owner" else None,
-        note=weights.words(record.meta, renderer) if access.role == "owner" else "",
+        keepsake=renderer.keepsake if access.role == "owner" else None,
+        note=weights_note(record.meta, renderer) if access.role == "owner" else "",
     )
 
 
@@ -130,7 +128,7 @@ def waiting_round(
         index, key = session.waiting.index, session.waiting.key
         slate, shown = session.run.ask(), session.shown
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
-        media_type = media_type_of(session.renderer)
+        media_type = session.renderer.media_type
         exhibits = [
             {
                 "position": position,
@@ -274,10 +272,10 @@ def _news(run_id: str, studio: Studio, role: str) -> dict[str, Any]:
         judge = describe_judge(studio, session, role)
         index, slate = session.waiting.index, session.run.ask()
         cast = [ballot.rater for ballot in studio.store.ballots(run_id, index)]
-        size = getattr(session.renderer, "size", 0)
+        size = session.renderer.size or 0
         done = studio.gallery.ready(run_id, slate, size)
         shares = None
-        if tells_progress(session.renderer):
+        if session.renderer.tells_progress:
             shown = [slate[candidate] for candidate in session.shown]
             shares = studio.gallery.shares(run_id, shown, size)
             previews = studio.gallery.previews(run_id, shown, size)

@@ -21,10 +21,11 @@ from zorank.errors import (
     StoreError,
 )
 from zorank.protocols import Store
+from zorank.renderers.interface import Offered
 from zorank.studio import api, pages, pictures
 from zorank.studio.guard import Guard
 from zorank.studio.judging import Panel
-from zorank.studio.sessions import NotThere, Renderers, Studio
+from zorank.studio.sessions import NotThere, Studio
 
 FOLDER = Path(__file__).parent
 STATUSES: dict[type[Exception], int] = {
@@ -40,7 +41,7 @@ STATUSES: dict[type[Exception], int] = {
 
 def create_app(
     store: Store,
-    renderers: Renderers,
+    renderers: Offered,
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
     workers: int = 2,
@@ -50,7 +51,7 @@ def create_app(
 
     Args:
         store: where runs are kept; the application holds no state that matters beside it.
-        renderers: name → what makes a renderer.
+        renderers: name → what makes a renderer, such as its class, or a renderer.
         token: what opens everything.
         hosts: the names under which the studio may be addressed; "*" is any.
         workers: threads that render.

@@ -8,16 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from zorank.protocols import Renderer
+from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Exhibit, Vector
 
 
-def measure(renderer: Renderer, stations: Mapping[int, Vector]) -> list[dict[str, Any]]:
+def measure(renderer: ResolvedRenderer, stations: Mapping[int, Vector]) -> list[dict[str, Any]]:
     """The drift of the best after each of these rounds; empty if the renderer measures none."""
-    drift_of = getattr(renderer, "drift", None)
-    if not callable(drift_of):
-        return []
-    measured = ((index, drift_of(best)) for index, best in stations.items())
+    measured = ((index, renderer.drift(best)) for index, best in stations.items())
     return [{"round": index, **found} for index, found in measured if found]
 
 

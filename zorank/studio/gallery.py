@@ -13,16 +13,15 @@ import itertools
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from inspect import signature
 from queue import Empty, PriorityQueue
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from zorank.errors import RenderError
-from zorank.protocols import Renderer
+from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Exhibit, Vector
 
 Key: TypeAlias = tuple[str, str, int]
@@ -36,7 +35,7 @@ class _Task:
     urgency: int
     number: int
     key: Key = field(compare=False)
-    renderer: Renderer = field(compare=False)
+    renderer: ResolvedRenderer = field(compare=False)
     candidate: Vector = field(compare=False)
     guess: int = field(compare=False)
 
@@ -62,10 +61,10 @@ class Gallery:
             threading.Thread(target=self._work, daemon=True, name="zorank-render").start()
 
     def request(
-        self, run: str, renderer: Renderer, candidate: Vector, urgency: int = NEEDED
+        self, run: str, renderer: ResolvedRenderer, candidate: Vector, urgency: int = NEEDED
     ) -> Future[Exhibit]:
         """The exhibit of a candidate, at once or when it is rendered."""
-        key = (run, fingerprint(candidate), getattr(renderer, "size", 0))
+        key = (run, fingerprint(candidate), renderer.size or 0)
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -135,7 +134,7 @@ class Gallery:
     def _companions(self, task: _Task) -> list[_Task]:
         """The next tasks that can be rendered in the same call, if the renderer likes several."""
         found: list[_Task] = []
-        room = _together(task.renderer) - 1
+        room = task.renderer.together - 1
         while len(found) < room:
             try:
                 other = self._queue.get_nowait()
@@ -149,7 +148,7 @@ class Gallery:
         return found
 
     def _render(self, tasks: Sequence[_Task]) -> None:
-        renderer: Any = tasks[0].renderer
+        renderer, urgency = tasks[0].renderer, tasks[0].urgency
         candidates = [task.candidate for task in tasks]
 
         def tell(share: float) -> None:
@@ -163,12 +162,7 @@ class Gallery:
                 self._previews[tasks[position].key] = preview
 
         try:
-            more: dict[str, Any] = {"progress": tell} if tells_progress(renderer) else {}
-            if _takes(renderer, "preview") and tasks[0].urgency <= SOON:
-                more["preview"] = show
-            exhibits = list(renderer.render(candidates, **more))
-            if len(exhibits) != len(tasks):
-                raise ValueError(f"{len(exhibits)} exhibits of {len(tasks)} candidates")
+            exhibits = renderer.render(candidates, tell, show if urgency <= SOON else None)
         except BaseException as error:  # a renderer of a user's own may raise anything
             ours = isinstance(error, Exception)  # what would end the studio ends with the picture
             for future in self._done(tasks):
@@ -199,26 +193,6 @@ def _joins(other: _Task, task: _Task) -> bool:
     return (run, size) == (other_run, other_size) and (other.urgency <= SOON) == (
         task.urgency <= SOON
     )
-
-
-def _together(renderer: Renderer) -> int:
-    try:
-        return int(getattr(renderer, "together", 1))
-    except Exception:  # whatever is wrong with it, rendering will say so
-        return 1
-
-
-def tells_progress(renderer: Renderer) -> bool:
-    """Whether a renderer says how far it is."""
-    return _takes(renderer, "progress")
-
-
-def _takes(renderer: Renderer, parameter: str) -> bool:
-    render: Callable[..., Any] = renderer.render
-    try:
-        return parameter in signature(render).parameters
-    except (TypeError, ValueError):  # a callable that does not say what it takes
-        return False
 
 
 def fingerprint(candidate: Vector) -> str:

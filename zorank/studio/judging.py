@@ -26,7 +26,8 @@ from zorank.agreement import Agreement, agreement_with
 from zorank.errors import ZorankError
 from zorank.oracles.judges import JUDGES, JudgeMaker, make_judge
 from zorank.oracles.pictures import score_exhibits
-from zorank.protocols import Renderer, Scorer
+from zorank.protocols import Scorer
+from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Step
 from zorank.slates import Slate
 from zorank.studio.gallery import SOON, Gallery
@@ -75,13 +76,13 @@ class Panel:
     makers: Mapping[str, JudgeMaker] = field(default_factory=lambda: JUDGES)
     default: Choice | None = None
 
-    def choice(self, meta: Mapping[str, Any], renderer: Renderer) -> Choice | None:
+    def choice(self, meta: Mapping[str, Any], renderer: ResolvedRenderer) -> Choice | None:
         """The judge of a run; without a prompt of its own, it takes the renderer's."""
         kept = meta.get("judge", self.default)
         if kept is None:
             return None
         chosen = kept if isinstance(kept, Choice) else Choice(kept["name"], kept["options"])
-        prompt = getattr(renderer, "prompt", "")
+        prompt = renderer.prompt
         if not prompt or "prompt" in chosen.options or not self.reads_prompts(chosen.name):
             return chosen
         return replace(chosen, options={**chosen.options, "prompt": prompt})
@@ -155,7 +156,7 @@ class Bench:
         self,
         run: str,
         choice: Choice,
-        renderer: Renderer,
+        renderer: ResolvedRenderer,
         slate: Slate,
         urgency: int = NOW,
         ask: bool = True,
@@ -176,7 +177,7 @@ class Bench:
         return None
 
     def agreements(
-        self, run: str, choice: Choice | None, renderer: Renderer, steps: Sequence[Step]
+        self, run: str, choice: Choice | None, renderer: ResolvedRenderer, steps: Sequence[Step]
     ) -> dict[int, Agreement]:
         """How far people and the judge agree in each round that it has looked at, by its index."""
         found = {}

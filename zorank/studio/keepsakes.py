@@ -6,17 +6,15 @@ import base64
 import io
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from zorank.errors import InvalidInput, MissingExtra
-from zorank.protocols import Renderer
-from zorank.studio.gallery import tells_progress
+from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Exhibit, Vector
 
 T = TypeVar("T")
@@ -26,13 +24,7 @@ HOLD, STEP = 900, 70
 """Milliseconds on a station, and on a frame between two."""
 
 
-def own_file(renderer: Any) -> str | None:
-    """The name of the file that a renderer makes of a candidate, if it makes one."""
-    name = getattr(renderer, "keepsake", None)
-    return name if isinstance(name, str) and callable(getattr(renderer, "keep", None)) else None
-
-
-def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
+def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
     """An animated WebP from station to station, morphing through the latents in between.
 
     A renderer that is slow enough to tell its progress paints the stations alone; they fade over.
@@ -41,13 +33,13 @@ def journey(renderer: Renderer, stations: Sequence[Vector]) -> bytes:
         from PIL import Image
     except ModuleNotFoundError as error:
         raise MissingExtra("an animated journey", "pillow", "studio") from error
-    if not getattr(renderer, "media_type", "image/").startswith("image/"):
+    if not renderer.media_type.startswith("image/"):
         raise InvalidInput("only pictures have an animated journey")
-    small = _with_size(renderer, FRAME_SIZE)
     between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
     shares = np.linspace(0, 1, between + 2)[1:-1].tolist()
-    fades = tells_progress(renderer)
-    exhibits = small.render(stations if fades else _with_between(stations, shares, _along))
+    fades = renderer.tells_progress
+    frames = stations if fades else _with_between(stations, shares, _along)
+    exhibits = renderer.resized(FRAME_SIZE).render(frames)
     if not exhibits[0].media_type.startswith("image/"):
         raise InvalidInput("only pictures have an animated journey")
     pictures = [Image.open(io.BytesIO(exhibit.data)).convert("RGB") for exhibit in exhibits]
@@ -112,12 +104,6 @@ def _embedded(exhibit: Exhibit) -> str:
     if kind == "audio":
         return f'<audio src="{source}" controls></audio>'
     return f'<iframe sandbox src="{source}"></iframe>'
-
-
-def _with_size(renderer: Renderer, size: int) -> Renderer:
-    made: Any = renderer
-    resized: Any = replace(made, size=size) if hasattr(made, "size") else made
-    return resized  # type: ignore[no-any-return]
 
 
 def _along(a: Vector, b: Vector, share: float) -> Vector:

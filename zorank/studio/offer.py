@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_maker
-from zorank.protocols import Renderer
+from zorank.renderers.interface import RendererKind, kinds_of
 from zorank.studio.judging import Choice, Panel
-from zorank.studio.prefilled import Prefilled, options_of
-from zorank.studio.sessions import Renderers
-
-
-@dataclass(frozen=True, eq=False)
-class ReadyMade:
-    """A renderer that is given as an object: making it again gives the same one."""
-
-    renderer: Renderer
-    title: str
-    description: str = ""
-
-    @property
-    def media_type(self) -> str:
-        """What kind of exhibits it makes."""
-        return str(getattr(self.renderer, "media_type", "image/jpeg"))
-
-    def __call__(self) -> Renderer:
-        """The renderer."""
-        return self.renderer
 
 
 def offer(
     wanted: str | None, load: Callable[[str], Any], given: Mapping[str, str] | None = None
-) -> Renderers:
+) -> dict[str, RendererKind]:
     """The renderers to choose from, with options filled in as they were given in words.
 
     `load` finds the object that module:object names.
@@ -44,33 +23,27 @@ def offer(
     offered = _offered(wanted, load)
     if not given:
         return offered
-    takers = {name: make for name, make in offered.items() if not given.keys() - options_of(make)}
+    takers = {name: kind for name, kind in offered.items() if kind.takes(given)}
     if not takers:
         raise _nobody_takes(given, offered)
-    return {name: _prefilled(name, make, given) for name, make in takers.items()}
+    return {name: _filled(kind, given) for name, kind in takers.items()}
 
 
-def _nobody_takes(given: Mapping[str, str], offered: Renderers) -> InvalidInput:
-    takes = {name: sorted(options_of(make)) for name, make in offered.items()}
+def _nobody_takes(given: Mapping[str, str], offered: Mapping[str, RendererKind]) -> InvalidInput:
+    takes = {name: sorted(kind.options) for name, kind in offered.items()}
     option = next(o for o in given if not all(o in options for options in takes.values()))
     who = f"the renderer {next(iter(takes))}" if len(takes) == 1 else "no renderer"
     has = "; ".join(f"{name}: {', '.join(options) or 'none'}" for name, options in takes.items())
-    others = [n for n, make in renderers.REGISTRY.items() if not given.keys() - options_of(make)]
+    others = [n for n, kind in kinds_of(renderers.REGISTRY).items() if kind.takes(given)]
     hint = f"; choose --renderer {' or '.join(others)} for that" if others else ""
     takes_no = "takes no" if len(takes) == 1 else "takes"
     return InvalidInput(f"{who} {takes_no} {option!r}{hint} (options of {has})")
 
 
-def _prefilled(name: str, make: Callable[..., Renderer], given: Mapping[str, str]) -> Prefilled:
+def _filled(kind: RendererKind, given: Mapping[str, str]) -> RendererKind:
     """A kind of renderer with these options, which are tried at once so that slips are told."""
-    defaults = options_of(make)
-    filled = Prefilled(make, {key: _value(text, defaults[key]) for key, text in given.items()})
-    try:
-        made = filled()
-    except TypeError as error:
-        raise InvalidInput(f"the renderer {name} cannot take these options: {error}") from error
-    if callable(check := getattr(made, "check", None)):
-        check()
+    filled = kind.filled({key: _value(text, kind.options[key]) for key, text in given.items()})
+    filled.make().check()
     return filled
 
 
@@ -84,25 +57,14 @@ def _value(text: str, default: Any) -> Any:
         return text
 
 
-def _offered(wanted: str | None, load: Callable[[str], Any]) -> Renderers:
+def _offered(wanted: str | None, load: Callable[[str], Any]) -> dict[str, RendererKind]:
     if wanted is None:
-        return renderers.REGISTRY
+        return kinds_of(renderers.REGISTRY)
     if wanted in renderers.REGISTRY:
-        return {wanted: renderers.REGISTRY[wanted]}
+        return {wanted: RendererKind.of(wanted, renderers.REGISTRY[wanted])}
     if ":" not in wanted:
         raise unknown_name("renderer", wanted, renderers.REGISTRY)
-    found = load(wanted)
-    made = found() if callable(found) and not hasattr(type(found), "render") else found
-    dim = getattr(made, "dim", None)
-    if not callable(getattr(made, "render", None)) or not isinstance(dim, int) or dim < 1:
-        raise InvalidInput(
-            f"{wanted} is no renderer: it needs a whole number `dim` above 0 and a method "
-            "`render(candidates)` that returns an Exhibit for each"
-        )
-    if isinstance(found, type):
-        return {wanted: found}
-    title = str(getattr(made, "title", wanted.partition(":")[2]))
-    return {wanted: ReadyMade(made, title, str(getattr(made, "description", "")))}
+    return {wanted: RendererKind.tried(wanted, load(wanted))}
 
 
 def offer_judge(

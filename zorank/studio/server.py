@@ -9,18 +9,18 @@ import sys
 import threading
 import time
 import webbrowser
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import uvicorn
 from platformdirs import user_data_path
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+from zorank.renderers.interface import Offered, RendererKind, kinds_of
 from zorank.studio.access import new_token
 from zorank.studio.app import create_app
 from zorank.studio.judging import Panel
-from zorank.studio.sessions import Renderers
 
 PORT = 8321
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -28,7 +28,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def serve(
     store: Store,
-    renderers: Renderers,
+    renderers: Offered,
     host: str = "127.0.0.1",
     port: int | None = None,
     token: str | None = None,
@@ -40,7 +40,8 @@ def serve(
     port = listener.getsockname()[1]
     token = token or _kept_token()
     names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
-    app = create_app(store, renderers, token, names, panel=panel)
+    kinds = kinds_of(renderers)
+    app = create_app(store, kinds, token, names, panel=panel)
     address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
     server = uvicorn.Server(settings)
@@ -49,7 +50,7 @@ def serve(
     )
     announcer.start()
     # A first picture may have to build what all others share: do it while the page opens.
-    threading.Thread(target=_warm_up, args=(renderers,), daemon=True).start()
+    threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
     server.run(sockets=[listener])
 
 
@@ -62,14 +63,10 @@ def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
         webbrowser.open(link)
 
 
-def _warm_up(renderers: Renderers) -> None:
-    for make in list(renderers.values())[:1]:
+def _warm_up(kinds: Iterable[RendererKind]) -> None:
+    for kind in kinds:
         with contextlib.suppress(Exception):  # whoever asks for a picture will be told
-            renderer = make()
-            if callable(warm_up := getattr(renderer, "warm_up", None)):
-                warm_up()
-            else:
-                renderer.render([np.full(renderer.dim, 0.1)])
+            kind.make().warm_up()
 
 
 def _listen(host: str, port: int | None) -> socket.socket:

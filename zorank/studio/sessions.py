@@ -8,11 +8,11 @@ an answer costs one `tell`, and no look at the past costs any.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +20,15 @@ from zorank import rng
 from zorank.agreement import Agreement, agreements
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
 from zorank.optimizers import RankProcess
-from zorank.protocols import AnyOptimizer, Renderer, Store
+from zorank.protocols import AnyOptimizer, Store
+from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run, Step
 from zorank.slates import Slate
 from zorank.studio import gallery, judging
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
-from zorank.studio.prefilled import bare, filled_in, plain_defaults
 from zorank.studio.presentation import shown_order, to_candidates
-from zorank.studio.weights import weights_of
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector
-
-Renderers: TypeAlias = Mapping[str, Callable[..., Renderer]]
 
 
 class NotThere(InvalidInput):
@@ -47,7 +44,7 @@ class Session:
     """A loaded run, its renderer, and a lock for whoever changes it."""
 
     run: Run
-    renderer: Renderer
+    renderer: ResolvedRenderer
     judge: judging.Choice | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
     ahead: dict[str, Vector] = field(default_factory=dict)
@@ -89,12 +86,12 @@ class Studio:
     def __init__(
         self,
         store: Store,
-        renderers: Renderers,
+        renderers: Offered,
         workers: int = 2,
         panel: judging.Panel | None = None,
     ) -> None:
         self.store = store
-        self.renderers = renderers
+        self.renderers = kinds_of(renderers)
         self.gallery = Gallery(workers)
         self.panel = panel or judging.Panel()
         self.bench = judging.Bench(self.gallery, self.panel)
@@ -112,18 +109,19 @@ class Studio:
         **kept: Any,
     ) -> str:
         """A new run; its id."""
-        make = self.renderers.get(renderer)
-        options = {**plain_defaults(make), **filled_in(make), **(options or {})}
+        if renderer not in self.renderers:
+            raise unknown_name("renderer", renderer, self.renderers)
+        options = {**self.renderers[renderer].defaults, **(options or {})}
         made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-        space: Any = getattr(made, "space", "gaussian")
+        space: Any = made.space
         optimizer = RankProcess(m=m, space=space, pick=True)
         x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
-        weights = weights_of(made)
+        weights = made.weights
         meta = {
             "renderer": renderer,
             "renderer_options": options,
-            "title": title or str(getattr(made, "prompt", ""))[:80] or _title(made, renderer),
+            "title": title or made.prompt[:80] or made.title,
             "raters": raters,
             **({"weights": weights} if weights else {}),
             **kept,  # a judge of its own, or that it has none
@@ -135,17 +133,11 @@ class Studio:
         self._sessions[run.name] = Session(run, made, judge)
         return run.name
 
-    def make_renderer(self, name: str, options: Mapping[str, Any]) -> Renderer:
+    def make_renderer(self, name: str, options: Mapping[str, Any]) -> ResolvedRenderer:
         """The renderer of this name with these options."""
         if name not in self.renderers:
             raise unknown_name("renderer", name, self.renderers)
-        try:
-            made: Renderer = bare(self.renderers[name])(**options)
-            return made
-        except TypeError as error:
-            raise InvalidInput(
-                f"the renderer {name} cannot take {dict(options)}: {error}"
-            ) from error
+        return self.renderers[name].restore(options)
 
     def records(self) -> list[RunRecord]:
         """The studio's runs, newest first; runs of other programs are left alone."""
@@ -277,16 +269,14 @@ class Studio:
         self, session: Session, candidate: Vector, size: int | None = None
     ) -> Future[Exhibit]:
         """The exhibit of a candidate of this run, larger if that is asked for and possible."""
-        renderer: Any = session.renderer
-        if size is not None and hasattr(renderer, "size"):
-            renderer = replace(renderer, size=size)
+        renderer = session.renderer.resized(size)
         return self.gallery.request(session.run.name, renderer, candidate)
 
     def sample(self, name: str) -> Future[Exhibit]:
         """What a renderer makes of one point, to know it by; it is drawn once."""
         if name not in self.renderers:
             raise NotThere(f"there is no renderer named {name!r}")
-        renderer = self.renderers[name]()
+        renderer = self.renderers[name].make()
         point = rng.for_content(0, b"sample").standard_normal(renderer.dim)
         return self.gallery.request(f"sample of {name}", renderer, point)
 
@@ -380,10 +370,6 @@ class Studio:
     def _render(self, session: Session, slate: Slate, urgency: int) -> None:
         for candidate in slate:
             self.gallery.request(session.run.name, session.renderer, candidate, urgency)
-
-
-def _title(renderer: Renderer, name: str) -> str:
-    return str(getattr(renderer, "title", name))
 
 
 def learns_raters(optimizer: AnyOptimizer) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -12,50 +11,47 @@ import numpy as np
 from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
-from zorank.protocols import Renderer
 from zorank.renderers import REGISTRY
+from zorank.renderers.interface import RendererKind, ResolvedRenderer
+from zorank.renderers.options import form_fields
 from zorank.run import optimizer_of
 from zorank.slates import Slate
-from zorank.studio.gallery import fingerprint, tells_progress
+from zorank.studio.gallery import fingerprint
 from zorank.studio.judging import RECENT, Choice
-from zorank.studio.prefilled import bare, filled_in
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
-from zorank.studio.weights import weights_of
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 KNOWN = ("noise", "visible", "consistency", "chance", "gain")
 """What a history shows of a model of the judge."""
 
 
-def describe_renderer(name: str, make: Any) -> dict[str, Any]:
+def describe_renderer(kind: RendererKind) -> dict[str, Any]:
     """A renderer and the options a person may choose."""
-    kind = bare(make)
     return {
-        "name": name,
-        "title": getattr(kind, "title", name),
-        "description": getattr(kind, "description", ""),
-        "media_type": media_type_of(kind),
-        "options": _describe_options(kind, filled_in(make)),
-        "sample": f"/api/renderers/{name}/sample" if _draws_at_once(kind) else None,
+        "name": kind.name,
+        "title": kind.title,
+        "description": kind.description,
+        "media_type": kind.media_type,
+        "options": kind.form,
+        "sample": f"/api/renderers/{kind.name}/sample" if _draws_at_once(kind) else None,
     }
 
 
-def _draws_at_once(kind: Any) -> bool:
+def _draws_at_once(kind: RendererKind) -> bool:
     """Whether a picture costs next to nothing: nobody knows what a user's own does to draw one."""
-    is_picture = media_type_of(kind).startswith("image/")
-    return kind in REGISTRY.values() and is_picture and not tells_progress(kind)
+    is_picture = kind.media_type.startswith("image/")
+    return kind.maker in REGISTRY.values() and is_picture and not kind.tells_progress
 
 
 def describe_judges(studio: Studio) -> list[dict[str, Any]]:
     """The judges a person may choose for a new run, and whose pictures each can look at."""
     panel = studio.panel
-    media_types = {name: media_type_of(bare(make)) for name, make in studio.renderers.items()}
     found = []
     for name in panel.offered():
         usual = panel.default is not None and panel.default.name == name
         given = panel.default.options if panel.default and usual else {}
-        options = _describe_options(panel.makers[name], given)
+        options = form_fields(panel.makers[name], given)
         asked = {option["name"] for option in options}
         found.append(
             {
@@ -64,7 +60,9 @@ def describe_judges(studio: Studio) -> list[dict[str, Any]]:
                 "options": options,
                 "kept": {key: value for key, value in given.items() if key not in asked},
                 "renderers": [
-                    r for r, kind in media_types.items() if panel.can_look(name, r, kind)
+                    r
+                    for r, kind in studio.renderers.items()
+                    if panel.can_look(name, r, kind.media_type)
                 ],
                 "default": usual,
             }
@@ -72,33 +70,12 @@ def describe_judges(studio: Studio) -> list[dict[str, Any]]:
     return found
 
 
-def _describe_options(kind: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of a dataclass that a form has fields for, with what is filled in."""
-    is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
-    fields = dataclasses.fields(kind) if is_class else ()
-    described = (_describe_option(field) for field in fields)
-    return [{**o, "default": given.get(o["name"], o["default"])} for o in described if o]
-
-
-def _describe_option(field: dataclasses.Field[Any]) -> dict[str, Any] | None:
-    """An option as a form shows it; None if there is no field for such a thing."""
-    kinds = {int: "number", float: "number", str: "text", bool: "choice"}
-    default = None if field.default is dataclasses.MISSING else field.default
-    if field.name == "size" or not field.init or type(default) not in kinds:
-        return None
-    about = field.metadata
-    described = {"name": field.name, "type": kinds[type(default)], "default": default}
-    if choices := about.get("choices"):
-        described |= {"type": "choice", "choices": list(choices)}
-    return {**described, "help": about.get("help", ""), "more": bool(about.get("more"))}
-
-
 def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:
     """A run that is open."""
     with studio.session(record.name) as session:
         best, answered = session.run.best(), len(session.steps)
         slate, started = session.run.ask(), session.start is not None
-        media_type = media_type_of(session.renderer)
+        media_type = session.renderer.media_type
         url = versioned(f"/api/runs/{record.name}/best", best, session.renderer)
     return {
         "id": record.name,
@@ -139,7 +116,7 @@ def describe_card(studio: Studio, record: RunRecord) -> dict[str, Any]:
     version = f"{len(log)}-{log[-1].key if log else ''}{_by(renderer)}"
     best = f"/api/runs/{record.name}/best?v={version}"
     started = any(comparisons(line.answer, card["m"])[1] for line in log if line.answer)
-    known = {"rounds": len(log), "media_type": media_type_of(renderer)}
+    known = {"rounds": len(log), "media_type": renderer.media_type}
     return {**card, **known, "best": best if started else None}
 
 
@@ -223,20 +200,23 @@ def exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> li
     ]
 
 
-def versioned(url: str, candidate: Vector, renderer: Renderer) -> str:
+def versioned(url: str, candidate: Vector, renderer: ResolvedRenderer) -> str:
     """An address that changes with what it shows, so that browsers may keep it for good."""
     return f"{url}?v={fingerprint(candidate)}{_by(renderer)}"
 
 
-def _by(renderer: Renderer) -> str:
+def _by(renderer: ResolvedRenderer) -> str:
     """The part of an address that changes with the weights that draw."""
-    weights = weights_of(renderer)
+    weights = renderer.weights
     return f"&weights={weights}" if weights else ""
 
 
-def media_type_of(renderer: Any) -> str:
-    """What kind of exhibits a renderer, or a kind of it, makes, before the first is rendered."""
-    return str(getattr(renderer, "media_type", "image/jpeg"))
+def weights_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
+    """One sentence if a run began with other weights; empty if not, or if nobody knows."""
+    began, now = meta.get("weights", ""), renderer.weights
+    if not began or not now or began == now:
+        return ""
+    return "The model’s weights have changed since this run began: its pictures may differ."
 
 
 def _raters(line: Round) -> list[str]:

@@ -31,6 +31,7 @@ from zorank.experiments.people import Judge, Taste, hold_session
 from zorank.experiments.tastes import random_pictures, taste_in_pictures
 from zorank.optimizers import PickStart, RankProcess
 from zorank.protocols import AnyOptimizer
+from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Vector
 
 START, END = 0, 1
@@ -79,7 +80,7 @@ def sit(cell: Sitting) -> cells.Row:
         optimizer, judged, renderer.dim, judge, cell.answers + 1, cell.seed, seen.append
     )
     start, end = seen[0], seen[-1]
-    drift = renderer.drift(end)
+    drift = renderer.drift(end) or {}
     return {
         "gains": list(session.gains),
         "liked": [-float(liked(start)), -float(liked(end))],
@@ -90,7 +91,7 @@ def sit(cell: Sitting) -> cells.Row:
     }
 
 
-def _fit(renderer: Any, prompt: str) -> Taste:
+def _fit(renderer: ResolvedRenderer, prompt: str) -> Taste:
     """How well pictures fit the prompt, on the scale of random pictures; smaller is better."""
     picture = looks(renderer)
 

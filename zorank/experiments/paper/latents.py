@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from zorank import renderers
 from zorank.dream import model, vocabulary
 from zorank.experiments.tastes import Picture
+from zorank.renderers.interface import ResolvedRenderer, resolve
 from zorank.renderers.pictures import jpeg, opened, resized
 from zorank.types import Vector
 
@@ -39,17 +40,17 @@ PROMPTS = (
 
 
 @lru_cache(maxsize=2)
-def renderer_of(pipeline: str | None, prompt: str) -> Any:
+def renderer_of(pipeline: str | None, prompt: str) -> ResolvedRenderer:
     """Dream with this prompt, or a diffusers pipeline."""
     if pipeline is None:
-        return renderers.REGISTRY["dream"](prompt=prompt)
-    return renderers.REGISTRY["diffusers"](model=pipeline, prompt=prompt)
+        return resolve(renderers.REGISTRY["dream"](prompt=prompt))
+    return resolve(renderers.REGISTRY["diffusers"](model=pipeline, prompt=prompt))
 
 
-def looks(renderer: Any) -> Callable[[Vector], Picture]:
+def looks(renderer: ResolvedRenderer) -> Callable[[Vector], Picture]:
     """What is judged: pictures from 0 to 1, small if the renderer has small ones."""
-    if hasattr(renderer, "small_picture"):
-        return renderer.small_picture  # type: ignore[no-any-return]
+    if renderer.small_picture is not None:
+        return renderer.small_picture
 
     def picture(candidate: Vector) -> Picture:
         (exhibit,) = renderer.render([candidate])
@@ -65,7 +66,7 @@ def fit_of(pictures: NDArray[np.float32], prompt: str) -> Vector:
     return model.fit(scaled, vocabulary.read(prompt))
 
 
-def kept(renderer: Any, candidate: Vector) -> str:
+def kept(renderer: ResolvedRenderer, candidate: Vector) -> str:
     """A small picture of a candidate as text, for a row of results."""
     (exhibit,) = renderer.render([candidate])
     return base64.b64encode(jpeg(resized(opened(exhibit.data), KEPT_SIZE))).decode()
