@@ -23,8 +23,8 @@ _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
 class ResolvedRenderer:
     """A renderer with a value for everything that it may say. It is a renderer itself.
 
-    `dim`, `together` and `weights` are read when they are asked for, because they may load a
-    model; all else was read when the renderer was resolved. `HOOKS` says what each means.
+    `dim`, `together` and `weights` are read whenever they are asked for: they may load a model or
+    change. All else was read when the renderer was resolved. `HOOKS` says what each means.
     """
 
     renderer: Renderer
@@ -89,6 +89,9 @@ class ResolvedRenderer:
         exhibits = list(self.renderer.render(several, **more))
         if len(exhibits) != len(several):
             raise ValueError(f"{len(exhibits)} exhibits of {len(several)} candidates")
+        for found in exhibits:
+            if not (hasattr(found, "media_type") and hasattr(found, "data")):
+                raise TypeError(f"render must return an Exhibit for each, found {found!r:.60}")
         return exhibits
 
     def resized(self, size: int | None) -> ResolvedRenderer:
