@@ -1,4 +1,4 @@
-"""Writes the pages that are made from the code (cli, settings) or from results (the others).
+"""Writes pages made from the code (cli, settings, renderers) or from results (the others).
 
 python docs/generate.py; a test fails when a page is older than what it is made from.
 """
@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import mean, median, pstdev
 from typing import Any
@@ -17,6 +18,7 @@ from typer.main import get_command
 from zorank import optimizers
 from zorank.cli import app
 from zorank.experiments.paper.claims import Claim, by_line
+from zorank.renderers.interface import HOOKS, PARAMETERS, Hook
 
 FOLDER = Path(__file__).parent
 
@@ -74,6 +76,21 @@ def _attributes(docstring: str) -> dict[str, str]:
     _, _, block = inspect.cleandoc(docstring).partition("Attributes:\n")
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", block, re.MULTILINE)
     return {name: re.sub(r"\s+", " ", text).replace("|", r"\|") for name, text in entries}
+
+
+def renderers_page() -> str:
+    """How a renderer is written, with a table of its declared hooks."""
+    page = (FOLDER / "templates" / "renderers.md").read_text()
+    hooks, parameters = _hooks("member", HOOKS), _hooks("parameter", PARAMETERS)
+    return page.replace("<!-- hooks -->", hooks).replace("<!-- parameters -->", parameters)
+
+
+def _hooks(kind: str, declared: Mapping[str, Hook]) -> str:
+    lines = [f"| {kind} | if it is missing | meaning |", "| --- | --- | --- |"]
+    for hook in declared.values():
+        signature = hook.signature.replace("|", r"\|")
+        lines.append(f"| `{signature}` | {hook.default_text} | {hook.about} |")
+    return "\n".join(lines)
 
 
 def from_template(name: str) -> str:
@@ -319,6 +336,7 @@ def _size(count: float) -> str:
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
+    "renderers.md": renderers_page,
     "reproduction.md": lambda: from_template("reproduction.md"),
     "auto.md": lambda: from_template("auto.md"),
     "dream.md": lambda: from_template("dream.md"),
