@@ -27,6 +27,10 @@ class RenderError(ZorankError, RuntimeError):
     """An exhibit that could not be made: too little memory, a model that fails."""
 
 
+class LookError(ZorankError, RuntimeError):
+    """What candidates look like cannot be said: a renderer's look fails or contradicts itself."""
+
+
 class EvaluationError(ZorankError, RuntimeError):
     """Candidates that could not be evaluated: workers were lost, or a cluster does not answer."""
 

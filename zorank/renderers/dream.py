@@ -7,7 +7,7 @@ It was trained on landscapes that zorank paints itself and knows a small vocabul
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from numbers import Real
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank import descriptors
 from zorank.dream import model, vocabulary
 from zorank.dream.samplers import SAMPLERS
 from zorank.errors import InvalidInput, unknown_name
@@ -23,6 +24,9 @@ from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size, jpeg, resized
 from zorank.renderers.threads import on_all_cores
 from zorank.types import Exhibit, Vector, as_vector
+
+LOOK_STEPS = 4
+"""Steps of the pictures that say what candidates look like."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,11 @@ class Dream:
     def small_picture(self, candidate: Vector) -> NDArray[np.float32]:
         """As it was dreamt: (64, 64, 3), from 0 to 1, before it is made larger."""
         return self._dreamt(candidate)[1]
+
+    def look(self, candidates: Iterable[Vector]) -> NDArray[np.float64]:
+        """What candidates look like, from pictures of few steps: the layout is there already."""
+        quick = replace(self, steps=min(self.steps, LOOK_STEPS))
+        return descriptors.pictures(np.stack([quick.small_picture(x) for x in candidates]))
 
     def drift(self, candidate: Vector) -> dict[str, Any]:
         """How far a candidate is from noise; see `zorank.renderers.latents.drift`."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank import descriptors
 from zorank.errors import InvalidInput
 from zorank.renderers.landscape import words
 from zorank.renderers.landscape.dials import DIM
@@ -40,6 +41,11 @@ class Landscape:
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
         """The picture of a candidate as a (size, size, 3) array of red, green and blue."""
         return draw(_checked(candidate), self.size)
+
+    def look(self, candidates: Iterable[Vector]) -> NDArray[np.float64]:
+        """What small pictures of the candidates look like, whatever the size."""
+        small = np.stack([draw(_checked(x), descriptors.SIDE) for x in candidates])
+        return descriptors.pictures(small.astype(np.float32) / np.float32(255))
 
     def attributes(self, candidate: Vector) -> dict[str, float]:
         """What the picture shows: for each word a score from 0 to 1, smooth in the candidate."""

@@ -1,0 +1,273 @@
+"""What the candidates of a run look like, for optimizers that learn from it.
+
+A renderer may say it itself (`look`, see `zorank.renderers.interface`); else small exhibits are
+rendered and described (`zorank.descriptors`). Either way the numbers become principal components
+over a reference sample, random candidates that the run's seed draws. The components are half
+whitened, divided by the square root of their standard deviation: whole whitening would stress
+what hardly varies, none would see only the largest areas.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zorank import descriptors, rng
+from zorank.errors import LookError
+from zorank.protocols import Renderer
+from zorank.renderers.interface import ResolvedRenderer, resolve
+from zorank.slates import Shell
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.float64]
+    Look = Callable[[Rows], Any]
+
+COMPONENTS = 40
+"""Principal components that are kept; fewer than a third of the reference sample."""
+
+LARGEST_REFERENCE, SMALLEST_REFERENCE = 192, 48
+LARGEST_POOL, SMALLEST_POOL = 36, 8
+"""Looks of the reference sample, and of a round."""
+
+SECONDS_A_ROUND = 2.5
+"""What looks may take of a round, in the background: people look at six pictures for longer."""
+
+SECONDS_TO_TRY = 3.0
+"""A first look that takes longer is not waited for: the run works without looks."""
+
+SAME = 1e-3
+"""Looks of one candidate that differ by more, in units of random ones, have changed."""
+
+REMEMBERED = 4096
+CHUNK = 8
+"""Looks that are remembered, and that are asked for at once."""
+
+
+class RunLooks:
+    """The looks of one run's candidates: principal components over its reference sample.
+
+    Args:
+        look: (n, d) candidates → (n, p) numbers, near means alike.
+        dim: d.
+        space: "gaussian" or "euclidean", where candidates live.
+        seed: the run's, which draws the reference sample.
+        size: of the reference sample.
+        begin: the index of the first round whose candidates are looked at when it is answered;
+            later where the reference sample takes some rounds to look at.
+    """
+
+    def __init__(
+        self,
+        look: Look,
+        dim: int,
+        space: str,
+        seed: int,
+        size: int = LARGEST_REFERENCE,
+        begin: int = 0,
+    ) -> None:
+        self.begin = begin
+        self._look, self._dim, self._space, self._seed, self._size = look, dim, space, seed, size
+        self._lock = threading.RLock()
+        self._basis: _Basis | None = None
+        self._rows: list[Rows] = []
+        self._memory: OrderedDict[bytes, Rows] = OrderedDict()
+
+    def __call__(self, candidates: Rows) -> Rows:
+        """The looks of (n, d) candidates: (n, p); among random candidates E|z|² is 1."""
+        basis = self._built()
+        missing = {x.tobytes(): x for x in candidates if x.tobytes() not in self._memory}
+        if missing:
+            found = basis.project(self._raw(np.array(list(missing.values()))))
+            with self._lock:
+                self._memory.update(zip(missing, found, strict=True))
+        with self._lock:
+            shown = [self._memory[x.tobytes()] for x in candidates]
+            while len(self._memory) > max(REMEMBERED, len(candidates)):
+                self._memory.popitem(last=False)
+        return np.array(shown).reshape(len(candidates), basis.width)
+
+    def reference(self) -> tuple[Rows, Rows]:
+        """The reference sample, (r, d), and its looks, (r, p)."""
+        basis = self._built()
+        return self._draws(), basis.reference
+
+    @property
+    def ready(self) -> bool:
+        """Whether the reference sample has been looked at."""
+        return self._basis is not None
+
+    def step(self) -> bool:
+        """Look at some more of the reference sample; whether there is more to do."""
+        with self._lock:
+            done = sum(len(rows) for rows in self._rows)
+            if self._basis is None and done < self._size:
+                self._rows.append(self._raw(self._draws()[done : done + CHUNK]))
+            elif self._basis is None:
+                self._check_same_again()
+                self._basis = _Basis.of(np.vstack(self._rows))
+                self._rows.clear()
+            return self._basis is None
+
+    def agrees(self, candidates: Rows, looks: Rows) -> bool:
+        """Whether candidates still look as they did."""
+        found = self(candidates)
+        return found.shape == looks.shape and bool(
+            np.sqrt(np.mean(np.sum((found - looks) ** 2, axis=1))) < SAME
+        )
+
+    def _built(self) -> _Basis:
+        while self.step():
+            pass
+        if self._basis is None:
+            raise LookError("the reference sample has no looks")
+        return self._basis
+
+    def _draws(self) -> Rows:
+        drawn = rng.for_content(self._seed, b"reference looks").standard_normal(
+            (self._size, self._dim)
+        )
+        return np.array([Shell().place(x) for x in drawn]) if self._space == "gaussian" else drawn
+
+    def _check_same_again(self) -> None:
+        first = self._rows[0][:2]
+        again = self._raw(self._draws()[: len(first)])
+        scale = float(np.abs(first).max()) + 1e-12
+        if again.shape != first.shape or float(np.abs(again - first).max()) > SAME * scale:
+            raise LookError("its look says something else of the same candidate every time")
+
+    def _raw(self, candidates: Rows) -> Rows:
+        try:
+            found = np.asarray(self._look(candidates), dtype=np.float64)
+        except Exception as error:  # a renderer of a user's own may raise anything
+            raise LookError(
+                f"its look fails with {type(error).__name__}: {error!s:.200}"
+            ) from error
+        width = self._basis.inputs if self._basis else None
+        width = self._rows[0].shape[1] if self._rows else width
+        if found.ndim != 2 or len(found) != len(candidates) or found.shape[1] == 0:
+            raise LookError(
+                f"its look must return one row for each of {len(candidates)} candidates, "
+                f"found an array of shape {found.shape}"
+            )
+        if width is not None and found.shape[1] != width:
+            raise LookError(f"its look returned {width} numbers before, found {found.shape[1]}")
+        if not np.isfinite(found).all():
+            raise LookError("its look must return finite numbers, found NaN or infinity")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """Principal components, half whitened, scaled to E|z|² = 1."""
+
+    mean: Rows
+    axes: Rows
+    reference: Rows
+
+    @classmethod
+    def of(cls, rows: Rows) -> _Basis:
+        mean = rows.mean(axis=0)
+        _, values, directions = np.linalg.svd(rows - mean, full_matrices=False)
+        deviations = values / math.sqrt(len(rows))
+        if deviations[0] <= 1e-9 * (np.abs(rows).max() + 1e-12):
+            raise LookError("its look says that all candidates look alike")
+        kept = min(COMPONENTS, max(1, len(rows) // 3))
+        kept = min(kept, int((deviations > 1e-6 * deviations[0]).sum()))
+        axes = directions[:kept].T / np.sqrt(deviations[:kept])
+        axes /= math.sqrt(float(deviations[:kept].sum()))  # E|z|² = Σ sd²/sd
+        return cls(mean, axes, (rows - mean) @ axes)
+
+    def project(self, rows: Rows) -> Rows:
+        return np.asarray((rows - self.mean) @ self.axes)
+
+    @property
+    def inputs(self) -> int:
+        return len(self.axes)
+
+    @property
+    def width(self) -> int:
+        return int(self.axes.shape[1])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many looks a run can afford; kept with it, so that it asks the same when it goes on.
+
+    Attributes:
+        pool: candidates that are looked at in a round.
+        reference: size of the reference sample.
+        begin: the first round whose candidates are looked at.
+    """
+
+    pool: int
+    reference: int
+    begin: int
+
+    @classmethod
+    def for_cost(cls, seconds: float) -> Plan | None:
+        """The plan for looks that take so long each; None if a round can afford too few."""
+        pool = min(LARGEST_POOL, int(SECONDS_A_ROUND / max(seconds, 1e-9)))
+        if pool < SMALLEST_POOL:
+            return None
+        rounds = 4.0 * SECONDS_A_ROUND / max(seconds, 1e-9)
+        reference = int(min(LARGEST_REFERENCE, max(SMALLEST_REFERENCE, rounds)))
+        return cls(pool, reference, int(reference * seconds / SECONDS_A_ROUND))
+
+
+def for_renderer(
+    renderer: Renderer, seed: int, size: int = LARGEST_REFERENCE, begin: int = 0
+) -> RunLooks | None:
+    """The looks of a run of this renderer; None if nothing says what its candidates look like."""
+    resolved = resolve(renderer)
+    look = look_of(resolved)
+    if look is None:
+        return None
+    return RunLooks(look, resolved.dim, resolved.space, seed, size, begin)
+
+
+def look_of(renderer: ResolvedRenderer) -> Look | None:
+    """A renderer's own look, or descriptors of its small exhibits if it renders quickly."""
+    if renderer.look is not None:
+        return renderer.look
+    if renderer.tells_progress or descriptors.reader_of(renderer.media_type) is None:
+        return None
+    small = renderer.resized(descriptors.SIDE) if renderer.size is not None else renderer
+    return lambda candidates: descriptors.of_exhibits(small.render(candidates))
+
+
+def plan_for(renderer: ResolvedRenderer) -> Plan | None:
+    """Try a look, and plan how many a run can afford; None if it has none, fails, or is slow."""
+    look = look_of(renderer)
+    if look is None:
+        return None
+    seconds = _seconds(look, renderer.dim)
+    return None if seconds is None else Plan.for_cost(seconds)
+
+
+def _seconds(look: Look, dim: int) -> float | None:
+    """What one look takes, the second time; None if it fails or takes too long."""
+    candidates = rng.for_content(0, b"try a look").standard_normal((2, dim))
+    found: list[float] = []
+
+    def attempt() -> None:
+        try:
+            look(candidates[:1])
+            began = perf_counter()
+            look(candidates)
+            found.append((perf_counter() - began) / len(candidates))
+        except Exception:  # it will be told where looks are used
+            found.append(0.0)
+
+    thread = threading.Thread(target=attempt, daemon=True, name="zorank-look")
+    thread.start()
+    thread.join(SECONDS_TO_TRY)
+    return found[0] if found else None
