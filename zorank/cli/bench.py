@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
 from rich.table import Table
 
+from zorank.cli.bench_tables import claim_table, new_table, print_files, with_error, write_csv
 from zorank.cli.common import log, out, write_text
 from zorank.errors import InvalidInput, unknown_name
 
@@ -119,7 +118,7 @@ def judges(
     trials = study.trials()
     results = study_of.collect(trials, rows)
     found = findings.summary(study, results)
-    _write_csv(folder / "judges.csv", study_of.records(trials, rows))
+    write_csv(folder / "judges.csv", study_of.records(trials, rows))
     write_text(folder / "judges.json", json.dumps(found, indent=1, ensure_ascii=False))
     pictures = [folder / "judges.png", folder / "judges.svg"]
     plot(study, results, pictures)
@@ -128,10 +127,7 @@ def judges(
 
         write_text(FILE, findings.measured(study, results).to_json())
     _report(found)
-    written = [folder / "judges.csv", folder / "judges.json", *pictures]
-    out.print(
-        f"files: {', '.join(map(str, written))}", highlight=False, markup=False, soft_wrap=True
-    )
+    print_files([folder / "judges.csv", folder / "judges.json", *pictures])
 
 
 @app.command()
@@ -192,14 +188,11 @@ def field(
     pictures = [folder / "field.png", folder / "field.svg"]
     races.plot(meeting, found, pictures)
     out.print(_field_table(told["standings"]))
-    written = [folder / "field.json", *pictures]
-    out.print(
-        f"files: {', '.join(map(str, written))}", highlight=False, markup=False, soft_wrap=True
-    )
+    print_files([folder / "field.json", *pictures])
 
 
 def _field_table(standings: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("BBOB, ranks only: area (more is better), share of targets hit")
+    table = new_table("BBOB, ranks only: area (more is better), share of targets hit")
     groups = list(standings[0]["groups"])
     for heading in ("d", "peer", "area", *groups, "hit", "µs/point"):
         table.add_column(heading, justify="left" if heading == "peer" else "right")
@@ -225,7 +218,7 @@ def _report(found: Mapping[str, Any]) -> None:
     if "mk" in found:
         out.print(_mk_table(found["mk"]))
     if found["claims"]:
-        out.print(_claim_table(found["claims"]))
+        out.print(claim_table(found["claims"], "rank-process"))
     seconds = found["slowest_round_of_rank_process_seconds"]
     out.print(
         f"Longest wait for rank-process between two rounds: {seconds:.2f} s", highlight=False
@@ -245,7 +238,7 @@ def _case_table(cases: Sequence[Mapping[str, Any]], pictures: int) -> Table:
         NEIGHBOURS: "near",
         RANDOM: "random",
     }
-    table = _table(f"Gain after {pictures} pictures, sd of random pictures")
+    table = new_table(f"Gain after {pictures} pictures, sd of random pictures")
     table.caption_justify = "left"
     table.caption = (
         "process: rank-process. Alg. 3: at its best μ in hindsight; worst: at its worst; paper: "
@@ -256,14 +249,14 @@ def _case_table(cases: Sequence[Mapping[str, Any]], pictures: int) -> Table:
         table.add_column(heading, justify="left" if heading == "taste" else "right")
     for case in cases:
         methods = case["methods"]
-        told = (_with_error(methods[label]["gain"], methods[label]) for label in (PROCESS, BEST))
+        told = (with_error(methods[label]["gain"], methods[label]) for label in (PROCESS, BEST))
         rest = (f"{methods[label]['gain']:.2f}" for label in list(columns)[2:])
         table.add_row(case["utility"], f"{case['noise']:g}", str(case["dim"]), *told, *rest)
     return table
 
 
 def _habit_table(habits: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = _table("Judges of noise 0.1: rank-process / Algorithm 3 (best μ)")
+    table = new_table("Judges of noise 0.1: rank-process / Algorithm 3 (best μ)")
     utilities = list(next(iter(habits.values())))
     for heading in ("judge", *utilities):
         table.add_column(heading)
@@ -274,7 +267,7 @@ def _habit_table(habits: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _mk_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("How many to show and to have ranked: rank-process")
+    table = new_table("How many to show and to have ranked: rank-process")
     headings = ("noise", "show", "rank", "gain", "seen", "pairs", "minutes")
     for heading in (*headings, "/seen", "/pair", "/minute"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -284,7 +277,7 @@ def _mk_table(rows: Sequence[Mapping[str, Any]]) -> Table:
                 f"{row['noise']:g}",
                 str(row["m"]),
                 str(row["k"] or "all"),
-                _with_error(row["gain"], row),
+                with_error(row["gain"], row),
             ),
             *(str(row["pictures"]), str(row["comparisons"]), f"{row['minutes']:.1f}"),
             *(f"{row[f'gain_per_{unit}']:.3f}" for unit in ("picture", "comparison", "minute")),
@@ -292,42 +285,6 @@ def _mk_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def _claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
-    table = _table("Claims")
-    table.add_column("rank-process …")
-    for heading in ("measured", "needed", "holds"):
-        table.add_column(heading, no_wrap=True)
-    for claim in claims:
-        table.add_row(
-            *(
-                f"{claim['name']} [dim]({claim['where']})[/]",
-                _with_error(claim["measured"], claim),
-                claim["needed"],
-            ),
-            "[green]yes[/]" if claim["holds"] else "[bold red]no[/]",
-        )
-    return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")
-
-
 def _gain(line: Mapping[str, Any]) -> str:
     setting = "" if line["setting"] is None else f" ({line['setting']:g})"
-    return _with_error(line["gain"], line) + setting
-
-
-def _with_error(value: float, row: Mapping[str, Any]) -> str:
-    error = row["standard_error"]
-    return f"{value:.2f}" if error is None else f"{value:.2f} ±{f'{error:.2f}'.lstrip('0')}"
-
-
-def _write_csv(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    try:
-        with file.open("w", newline="", encoding="utf-8") as handle:
-            writer = csv.DictWriter(handle, list(records[0]))
-            writer.writeheader()
-            writer.writerows(records)
-    except OSError as error:
-        raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+    return with_error(line["gain"], line) + setting

@@ -30,19 +30,27 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class BestOfRandom:
-    """Random pictures only. The judge remembers what each looked like, which flatters it."""
+    """Random pictures only. The judge remembers what each looked like, which flatters it.
+
+    Attributes:
+        m: candidates of a slate.
+        bounds: draw uniformly from this box instead of from the shell.
+    """
 
     name: ClassVar[str] = "best-of-random"
     revision: ClassVar[int] = 1
 
     m: int = 6
+    bounds: tuple[float, float] | None = None
 
     def init(self, x0: Vector) -> Held:
         """Nothing was seen yet."""
-        return Held(SHELL.place(x0.copy()))
+        return Held(x0.copy() if self.bounds else SHELL.place(x0.copy()))
 
     def ask(self, state: Held, rng: np.random.Generator) -> Slate:
         """Others."""
+        if self.bounds:
+            return uniform_slate(self.m, state.x.size, self.bounds, rng, "values")
         return _random_slate(self.m, state.x.size, rng, "values")
 
     def tell(self, state: Held, slate: Slate, answer: Answer) -> Held:
@@ -179,3 +187,14 @@ def _random_slate(m: int, dim: int, rng: np.random.Generator, question: Question
     """The draws that every method here and in the registry begins with."""
     starts = np.array([SHELL.place(x) for x in rng.standard_normal((m, dim))])
     return Slate(Points(starts), question=question)
+
+
+def uniform_slate(
+    m: int,
+    dim: int,
+    bounds: tuple[float, float],
+    rng: np.random.Generator,
+    question: Question = "rank",
+) -> Slate:
+    """Uniform draws from a box: what every method that searches one begins with."""
+    return Slate(Points(rng.uniform(*bounds, (m, dim))), question=question)

@@ -32,6 +32,7 @@ from rich.progress import (
 from zorank.errors import InvalidInput
 
 C = TypeVar("C")
+L = TypeVar("L")
 Row: TypeAlias = dict[str, Any]
 """The result of a cell: plain JSON values by name."""
 
@@ -79,6 +80,14 @@ def run(
             rows[key] = row
             progress.advance(task)
     return [rows[key] for key in keys]
+
+
+def grouped(labels: Sequence[L], rows: Sequence[Row]) -> dict[L, list[Row]]:
+    """Rows by label, both in their order."""
+    found: dict[L, list[Row]] = {}
+    for label, row in zip(labels, rows, strict=True):
+        found.setdefault(label, []).append(row)
+    return found
 
 
 def key_of(cell: Any, version: str) -> str:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.plots import load_figure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STYLE = {
     "font.size": 8.5,
@@ -31,3 +36,12 @@ def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:
                 figure.savefig(file, dpi=180, **dated)
             except OSError as error:
                 raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def band(axes: Any, x: Any, gains: NDArray[np.float64], style: dict[str, Any]) -> None:
+    """The mean of gains, (seeds, x), and a band of one standard error around it."""
+    mean = gains.mean(axis=0)
+    axes.plot(x, mean, **style)
+    if len(gains) > 1:
+        error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
+        axes.fill_between(x, mean - error, mean + error, color=style["color"], alpha=0.16, lw=0)

@@ -68,17 +68,20 @@ class Trial:
     revision: int
 
 
-def _algorithm_3(c: Condition, step: float, mu: float | None) -> AnyOptimizer:
-    options = {"m": c.m, "k": c.judge.k, "step": step, "mu": mu, "gamma": 0.5, "space": "gaussian"}
-    return make("pick-start", {"m": c.m, "method": "zo-ranksgd-memory", "options": options})
+def algorithm_3(m: int, k: int | None, mu: float | None, step: float = 2.0) -> AnyOptimizer:
+    """Algorithm 3 of the paper on the shell, begun by picking one of m random candidates."""
+    options = {"m": m, "k": k, "step": step, "mu": mu, "gamma": 0.5, "space": "gaussian"}
+    return make("pick-start", {"m": m, "method": "zo-ranksgd-memory", "options": options})
 
 
 METHODS: dict[str, Callable[[Condition], AnyOptimizer]] = {
     PROCESS: lambda c: make(
         "rank-process", {"m": c.m, "k": c.judge.k, "space": "gaussian", "pick": True}
     ),
-    ALGORITHM_3: lambda c: _algorithm_3(c, step=2.0, mu=c.setting),
-    PAPER: lambda c: _algorithm_3(c, step=1.0, mu=0.1),  # its appendix on Stable Diffusion
+    ALGORITHM_3: lambda c: algorithm_3(c.m, c.judge.k, c.setting),
+    PAPER: lambda c: algorithm_3(
+        c.m, c.judge.k, 0.1, step=1.0
+    ),  # its appendix on Stable Diffusion
     NEIGHBOURS: lambda c: Neighbours(m=c.m, mu=c.setting or 0.0),
     SEPCMA: lambda c: SeparableCMA(m=c.m, sigma=c.setting or 0.0),
     RANDOM: lambda c: BestOfRandom(m=c.m),
@@ -250,9 +253,7 @@ def run(
 
 def collect(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> dict[Condition, Sessions]:
     """Rows by condition, their seeds in order, so that conditions can be compared seed by seed."""
-    grouped: dict[Condition, list[cells.Row]] = {}
-    for trial, row in zip(trials, rows, strict=True):
-        grouped.setdefault(trial.condition, []).append(row)
+    grouped = cells.grouped([trial.condition for trial in trials], rows)
     return {
         condition: Sessions(
             *(np.array([row[name] for row in group], dtype=np.float64) for name in _COLUMNS)
@@ -282,6 +283,10 @@ def records(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> list[dict[str
 
 
 def _revision(condition: Condition) -> int:
-    optimizer = METHODS[condition.method](condition)
+    return revision_of(METHODS[condition.method](condition))
+
+
+def revision_of(optimizer: AnyOptimizer) -> int:
+    """The revision of a method; of the inner one if another begins for it."""
     inner = getattr(optimizer, "method", None)
     return make(inner).revision if inner else optimizer.revision

@@ -21,13 +21,12 @@ from zorank.experiments.judges_findings import (
     BEST,
     WORST,
     Case,
-    Line,
     cases,
     judged,
     lines,
     measured,
-    standard_error,
 )
+from zorank.experiments.leads import standard_error
 from zorank.experiments.measured import compare
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -86,7 +85,7 @@ def _plot_cases(block: Any, study: Study, results: Results, row: list[Case]) -> 
     ):
         for label, line in lines(study, results, case).items():
             if label in STYLES:
-                _band(axes, pictures, line, STYLES[label])
+                figures.band(axes, pictures, line.gains, STYLES[label])
         utility, noise, dim = case
         axes.set_title(f"{UTILITY_NAMES.get(utility, utility)}, d = {dim:,}, noise {noise:g}")
         axes.set_xlim(0, pictures[-1])
@@ -94,16 +93,6 @@ def _plot_cases(block: Any, study: Study, results: Results, row: list[Case]) -> 
         if case is row[0]:
             axes.set_ylabel("gain (sd of random pictures)")
     block.supxlabel("pictures looked at", fontsize=8.5)
-
-
-def _band(axes: Any, pictures: Any, line: Line, style: dict[str, Any]) -> None:
-    mean = line.gains.mean(axis=0)
-    axes.plot(pictures, mean, **style)
-    if len(line.gains) > 1:
-        error = line.gains.std(axis=0, ddof=1) / np.sqrt(len(line.gains))
-        axes.fill_between(
-            pictures, mean - error, mean + error, color=style["color"], alpha=0.16, lw=0
-        )
 
 
 def _plot_habits(axes: Any, study: Study, results: Results) -> None:

@@ -9,8 +9,6 @@ method, which nobody could have told.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +23,7 @@ from zorank.experiments.judges import (
     Results,
     Study,
 )
+from zorank.experiments.leads import Leads, Line, best_line, claim, standard_error, told
 from zorank.experiments.measured import Gained, Measured
 from zorank.experiments.people import Judge
 from zorank.optimizers import REGISTRY
@@ -36,18 +35,6 @@ Case = tuple[str, float, int]
 """A utility, a judge's noise and a dimension."""
 
 BEST, WORST = "algorithm 3, best μ in hindsight", "algorithm 3, worst μ"
-
-
-@dataclass(frozen=True, eq=False)
-class Line:
-    """What one method did in one case: its setting, if any, and the gains, (seeds, slates)."""
-
-    setting: float | None
-    gains: NDArray[np.float64]
-
-    def mean(self, at: int = -1) -> float:
-        """The mean gain after that answer, the last unless told."""
-        return float(self.gains[:, at].mean())
 
 
 def cases(study: Study, dims: tuple[int, ...] | None = None) -> list[Case]:
@@ -66,11 +53,11 @@ def lines(study: Study, results: Results, case: Case, at: int = -1) -> dict[str,
     algorithm_3 = tried(ALGORITHM_3)
     return {
         PROCESS: tried(PROCESS)[0],
-        BEST: _best(algorithm_3, at),
+        BEST: best_line(algorithm_3, at),
         WORST: min(algorithm_3, key=lambda line: line.mean(at)),
         PAPER: tried(PAPER)[0],
-        NEIGHBOURS: _best(tried(NEIGHBOURS), at),
-        SEPCMA: _best(tried(SEPCMA), at),
+        NEIGHBOURS: best_line(tried(NEIGHBOURS), at),
+        SEPCMA: best_line(tried(SEPCMA), at),
         RANDOM: tried(RANDOM)[0],
     }
 
@@ -80,7 +67,9 @@ def judged(study: Study, results: Results) -> dict[str, dict[str, dict[str, Line
     return {
         name: {
             utility: {
-                label: _best(_tried(study, results, utility, study.judged_dim, judge, method), -1)
+                label: best_line(
+                    _tried(study, results, utility, study.judged_dim, judge, method), -1
+                )
                 for label, method in ((PROCESS, PROCESS), (BEST, ALGORITHM_3))
             }
             for utility in study.utilities
@@ -123,13 +112,13 @@ def summary(study: Study, results: Results) -> dict[str, Any]:
         found["cases"] = [
             {
                 **dict(zip(("utility", "noise", "dim"), case, strict=True)),
-                "methods": {k: _told(v) for k, v in lines(study, results, case).items()},
+                "methods": {k: told(v) for k, v in lines(study, results, case).items()},
             }
             for case in cases(study)
         ]
     if "judges" in study.parts:
         found["judges"] = {
-            name: {u: {k: _told(v) for k, v in by.items()} for u, by in of.items()}
+            name: {u: {k: told(v) for k, v in by.items()} for u, by in of.items()}
             for name, of in judged(study, results).items()
         }
     if "mk" in study.parts:
@@ -153,13 +142,6 @@ def claims(study: Study, results: Results) -> list[dict[str, Any]]:
     return found
 
 
-def standard_error(values: NDArray[np.float64]) -> float | None:
-    """Of the mean of these; None of fewer than two."""
-    if len(values) < 2:
-        return None
-    return float(values.std(ddof=1) / math.sqrt(len(values)))
-
-
 def _tried(
     study: Study, results: Results, utility: str, dim: int, judge: Judge, method: str
 ) -> list[Line]:
@@ -168,14 +150,6 @@ def _tried(
         return Line(setting, results[condition].gains)
 
     return [found(setting) for setting in study.grid(method)]
-
-
-def _best(tried: list[Line], at: int) -> Line:
-    return max(tried, key=lambda line: line.mean(at))
-
-
-Leads = Mapping[str, "NDArray[np.float64]"]
-"""By case: a number for each seed, the larger the better."""
 
 
 def _against_others(study: Study, results: Results) -> list[dict[str, Any]]:
@@ -189,10 +163,10 @@ def _against_others(study: Study, results: Results) -> list[dict[str, Any]]:
     best, random = lead_over(BEST), lead_over(RANDOM)
     words = f"minus best of {study.pictures} random pictures"
     return [
-        _claim(f"minus {BEST}: mean over cases", best, 0.4),
-        _claim(f"minus {BEST}: least case", best, 0.0, least=True),
-        _claim(f"{words}: mean over cases", random, 1.4),
-        _claim(f"{words}: least case", random, 1.4, least=True),
+        claim(f"minus {BEST}: mean over cases", best, 0.4),
+        claim(f"minus {BEST}: least case", best, 0.0, least=True),
+        claim(f"{words}: mean over cases", random, 1.4),
+        claim(f"{words}: least case", random, 1.4, least=True),
     ]
 
 
@@ -201,7 +175,7 @@ def _fewer_rounds(study: Study, results: Results) -> list[dict[str, Any]]:
     for case in cases(study, study.claimed):
         found = lines(study, results, case, at=16)
         leads[_named(case)] = found[PROCESS].gains[:, 10] - found[BEST].gains[:, 16]
-    return [_claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)]
+    return [claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)]
 
 
 def _habits(study: Study, results: Results) -> list[dict[str, Any]]:
@@ -214,10 +188,10 @@ def _habits(study: Study, results: Results) -> list[dict[str, Any]]:
         return {u: final(habit, u) - final("ranks all", u) for u in study.utilities}
 
     return [
-        _claim(
+        claim(
             "with the best 3 named minus with all ranked: mean over tastes", lead("names 3"), -0.4
         ),
-        _claim("with a tenth of answers random minus with none: mean", lead("lapses"), -0.4),
+        claim("with a tenth of answers random minus with none: mean", lead("lapses"), -0.4),
     ]
 
 
@@ -253,37 +227,6 @@ def _factor(logs: NDArray[np.float64]) -> dict[str, Any]:
         "measured": mean,
         "standard_error": None if error is None else mean * error,
         "median": math.exp(float(np.median(logs))),
-    }
-
-
-def _claim(name: str, leads: Leads, needed: float, *, least: bool = False) -> dict[str, Any]:
-    """That a lead, in the mean over the cases or in the least of them, is at least so large."""
-    by_case = {case: _mean(values) for case, values in leads.items()}
-    lowest = min(by_case, key=lambda case: by_case[case]["measured"])
-    told = by_case[lowest] if least else _mean(np.mean(list(leads.values()), axis=0))
-    return {
-        "name": name,
-        "holds": told["measured"] >= needed,
-        "needed": f"≥ {needed:g}",
-        **told,
-        "where": lowest if least else f"least {by_case[lowest]['measured']:.2f}: {lowest}",
-        "cases": by_case,
-    }
-
-
-def _mean(values: NDArray[np.float64]) -> dict[str, Any]:
-    return {"measured": float(values.mean()), "standard_error": standard_error(values)}
-
-
-def _told(line: Line) -> dict[str, Any]:
-    """A line as JSON: its setting, mean and error at the end, and both after every answer."""
-    errors = [standard_error(line.gains[:, n]) for n in range(line.gains.shape[1])]
-    return {
-        "setting": line.setting,
-        "gain": line.mean(),
-        "standard_error": errors[-1],
-        "gains": line.gains.mean(axis=0).tolist(),
-        "standard_errors": errors,
     }
 
 

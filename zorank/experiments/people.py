@@ -20,7 +20,7 @@ from zorank import rng
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.noisy import tie_within
 from zorank.problems import HiddenDirections, SineFeatures
-from zorank.protocols import AnyOptimizer
+from zorank.protocols import AnyOptimizer, Looks
 from zorank.slates import Shell, Slate
 from zorank.types import Answer, Ranking, Vector
 
@@ -107,12 +107,14 @@ class Session:
     Attributes:
         gains: utility of the method's best after every answer, in sd above a random picture.
         noises: the judge's noise as the method estimates it then; None where it does not.
-        seconds: the longest time the method took to learn from an answer and ask again.
+        seconds: the longest time the method took to ask and to learn from the answer.
+        typical_seconds: the median of these times.
     """
 
     gains: tuple[float, ...]
     noises: tuple[float | None, ...]
     seconds: float
+    typical_seconds: float
 
 
 def hold_session(
@@ -123,26 +125,36 @@ def hold_session(
     slates: int,
     seed: int,
     watch: Callable[[Vector], None] | None = None,
+    looks: Looks | None = None,
 ) -> Session:
     """Let a method ask this many questions of a judge with this taste.
 
-    `watch` is told the method's best after every answer.
+    `watch` is told the method's best after every answer. `looks` is what candidates look like, for
+    methods that use it.
     """
     state = optimizer.init(rng.for_content(seed, b"before the start").standard_normal(dim))
-    gains, noises, longest = [], [], 0.0
+    gains, noises, took = [], [], []
     for n in range(slates):
         began = perf_counter()
-        slate = optimizer.ask(state, rng.for_round(seed, n))
+        slate = _question(optimizer, state, rng.for_round(seed, n), looks)
         asked = perf_counter()
         eye = rng.for_content(seed, b"eye", n.to_bytes(4, "little"))
         answer = judge.answer(slate, liking(np.asarray(slate)), eye, n)
         answered = perf_counter()
         state = optimizer.tell(state, slate, answer)
-        longest = max(longest, asked - began + perf_counter() - answered)
+        took.append(asked - began + perf_counter() - answered)
         best = optimizer.best(state)
         gains.append(-float(liking(best)))
         if watch is not None:
             watch(best)
         noise = optimizer.report(state).get("noise")
         noises.append(None if noise is None else float(noise))
-    return Session(tuple(gains), tuple(noises), longest)
+    return Session(tuple(gains), tuple(noises), max(took), float(np.median(took)))
+
+
+def _question(
+    optimizer: Any, state: Any, draws: np.random.Generator, looks: Looks | None
+) -> Slate:
+    if looks is not None and getattr(optimizer, "uses_looks", False):
+        return optimizer.ask(state, draws, looks)  # type: ignore[no-any-return]
+    return optimizer.ask(state, draws)  # type: ignore[no-any-return]
