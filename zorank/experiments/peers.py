@@ -179,13 +179,13 @@ class LimitedMemory:
         )
 
 
-def load_guest(module: str) -> Any:
+def load_guest(module: str, extra: str | None = None) -> Any:
     """A module of a guest's library; an error that says what to install if it is not there."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         library = module.partition(".")[0]
-        raise MissingExtra("this comparison", library) from error
+        raise MissingExtra("this comparison", library, extra) from error
 
 
 def load_cmaes() -> Any:
