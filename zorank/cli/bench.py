@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from zorank.cli.bench_looks import looks
 from zorank.cli.bench_tables import claim_table, new_table, print_files, with_error, write_csv
 from zorank.cli.common import log, out, write_text
 from zorank.errors import InvalidInput, unknown_name
@@ -128,6 +129,9 @@ def judges(
         write_text(FILE, findings.measured(study, results).to_json())
     _report(found)
     print_files([folder / "judges.csv", folder / "judges.json", *pictures])
+
+
+app.command()(looks)
 
 
 @app.command()

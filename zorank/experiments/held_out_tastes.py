@@ -105,7 +105,7 @@ def _thirds(seed: int, reference: Reference) -> Utility:
         places = (np.arange(light.shape[1]) + 0.5) / light.shape[1]
         total = mass.sum(axis=(1, 2))
         down, across = mass.sum(axis=2) @ places / total, mass.sum(axis=1) @ places / total
-        return -np.hypot(down - point[0], across - point[1])
+        return np.asarray(-np.hypot(down - point[0], across - point[1]))
 
     return near
 
@@ -146,7 +146,8 @@ def _crisp(p: Pictures) -> Numbers:
     light = luma(p)
     coarse = _blurred(light, 6)
     fine = (light - coarse).std(axis=(1, 2))
-    return np.log((fine + 1e-3) / (coarse.std(axis=(1, 2)) + 1e-3)).astype(np.float64)
+    ratio = (fine + 1e-3) / (coarse.std(axis=(1, 2)) + 1e-3)
+    return np.asarray(np.log(ratio), dtype=np.float64)
 
 
 def _level(p: Pictures) -> Numbers:
@@ -155,7 +156,7 @@ def _level(p: Pictures) -> Numbers:
     change = np.abs(np.diff(light, axis=1)) ** 4 + 1e-12  # soft: the strongest change dominates
     rows = np.arange(change.shape[1])
     skyline = np.einsum("nrc,r->nc", change, rows) / change.sum(axis=1)
-    return -np.asarray(skyline.std(axis=1))
+    return np.asarray(-skyline.std(axis=1))
 
 
 def _waves(seed: int, reference: Reference) -> Utility:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -32,6 +32,9 @@ class Line:
         return float(self.gains[:, at].mean())
 
 
+L = TypeVar("L", bound=Line)
+
+
 def standard_error(values: NDArray[np.float64]) -> float | None:
     """Of the mean of these; None of fewer than two."""
     if len(values) < 2:
@@ -39,7 +42,7 @@ def standard_error(values: NDArray[np.float64]) -> float | None:
     return float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def best_line(tried: Sequence[Line], at: int = -1) -> Line:
+def best_line(tried: Sequence[L], at: int = -1) -> L:
     """The one of the largest mean gain after that answer: the best setting in hindsight."""
     return max(tried, key=lambda line: line.mean(at))
 

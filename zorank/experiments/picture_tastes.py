@@ -1,8 +1,8 @@
 """Perceptual tastes: what simulated people like about pictures, by name and seed.
 
 A taste is made from a seed and from random pictures of the renderer, which tell how far each of
-its qualities varies; the seed draws what is personal about it, such as a picture in mind. Made, it
-is a function from pictures, (n, 64, 64, 3) from 0 to 1, and their candidates, (n, d), to n numbers,
+its qualities varies; the seed draws what is personal about it, such as a picture in mind. It is a
+function from pictures, (n, 64, 64, 3) from 0 to 1, and their candidates, (n, d), to n numbers,
 higher is better. Three groups:
 
 - "sketched": tastes that the model of `rank-looks` was sketched on;

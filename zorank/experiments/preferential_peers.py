@@ -59,6 +59,7 @@ class QEUBO:
 
     def init(self, x0: Vector) -> Heard:
         """Nothing was shown yet."""
+        _load("botorch.models.pairwise_gp")  # a missing library is told at once
         return Heard(np.zeros((0, x0.size)))
 
     def ask(self, state: Heard, rng: np.random.Generator) -> Slate:

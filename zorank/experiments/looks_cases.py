@@ -1,0 +1,130 @@
+"""Whom methods meet in the benchmark of looks: a taste in pictures or in a box, by name and seed.
+
+Pictures are expensive and the same candidates come up for many tastes, so each process remembers
+what it has rendered, by the candidate's bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from zorank import rng
+from zorank.errors import unknown_name
+from zorank.experiments.boxes import box_taste
+from zorank.experiments.held_out_tastes import HELD_OUT_KINDS
+from zorank.experiments.people import Taste
+from zorank.experiments.picture_tastes import (
+    NUMBER_KINDS,
+    SKETCHED_KINDS,
+    Kind,
+    Reference,
+    Utility,
+)
+from zorank.experiments.tastes import Picture, taste_in_pictures
+from zorank.protocols import Looks
+from zorank.renderers import Landscape
+from zorank.slates import Shell
+from zorank.types import Vector
+
+LANDSCAPE, DREAM, PEERS = "landscape", "dream", "peers"
+EYE = Landscape(size=64)
+"""What the simulated person looks at."""
+RANDOM_PICTURES = 400
+"""How many random landscapes tell the mean and the standard deviation of a taste."""
+REMEMBERED = 4096
+
+KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
+"""The tastes in landscapes, by name."""
+
+
+def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
+    """The taste of a person of this seed, on the scale of random candidates."""
+    if part == PEERS:
+        return box_taste(name, dim, seed)
+    return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
+
+
+@lru_cache(maxsize=64)
+def landscape_taste(name: str, seed: int) -> Taste:
+    """A taste of `KINDS` in landscapes: mean 0, sd 1, smaller is better."""
+    if name not in KINDS:
+        raise unknown_name("taste", name, KINDS)
+    utility = KINDS[name].make(seed, reference())
+    values = -utility(reference().pictures, reference().candidates)
+    return Taste(_Seen(utility), float(values.mean()), float(values.std()))
+
+
+@lru_cache(maxsize=1)
+def reference() -> Reference:
+    """Random landscapes: the same ones for every taste and seed."""
+    draws, shell = rng.for_content(0, b"random landscapes"), Shell()
+    x = np.array([shell.place(draws.standard_normal(EYE.dim)) for _ in range(RANDOM_PICTURES)])
+    pictures = np.stack([EYE.picture(row) for row in x])
+    return Reference((pictures / np.float32(255)).astype(np.float32), x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """Minus the utility of candidates' landscapes; of one candidate or of many."""
+
+    utility: Utility
+
+    def __call__(self, x: Vector) -> Any:
+        rows = np.atleast_2d(x)
+        pictures = np.stack([_landscape(row.tobytes()) for row in rows])
+        values = -self.utility((pictures / np.float32(255)).astype(np.float32), rows)
+        return values if x.ndim == 2 else float(values[0])
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _landscape(candidate: bytes) -> Any:
+    return EYE.picture(np.frombuffer(candidate))
+
+
+def dream_prompt(seed: int) -> str:
+    """The prompt that a person of this seed gave."""
+    from zorank.experiments.paper.latents import PROMPTS
+
+    return PROMPTS[seed % len(PROMPTS)]
+
+
+def dream_taste(seed: int) -> Taste:
+    """Four of eight qualities, weighed by the seed, in pictures of the seed's prompt."""
+    from zorank.experiments.paper.latents import renderer_of
+
+    prompt = dream_prompt(seed)
+    return taste_in_pictures(_dreams(prompt), renderer_of(None, prompt).dim, seed)
+
+
+@lru_cache(maxsize=2)
+def _dreams(prompt: str) -> Callable[[Vector], Picture]:
+    from zorank.experiments.paper.latents import renderer_of
+
+    renderer = renderer_of(None, prompt)
+
+    @lru_cache(maxsize=REMEMBERED // 2)
+    def dreamt(candidate: bytes) -> Picture:
+        picture: Picture = renderer.small_picture(np.frombuffer(candidate))
+        return picture
+
+    return lambda x: dreamt(np.ascontiguousarray(x, dtype=np.float64).tobytes())
+
+
+@lru_cache(maxsize=2)
+def looks_of(part: str, seed: int) -> Looks | None:
+    """What candidates look like in a run of this seed; None in a box."""
+    if part == PEERS:
+        return None
+    renderer: Any = Landscape()
+    if part == DREAM:
+        from zorank.experiments.paper.latents import renderer_of
+
+        renderer = renderer_of(None, dream_prompt(seed))
+    found: Looks | None = import_module("zorank.looks").for_renderer(renderer, seed)
+    return found
