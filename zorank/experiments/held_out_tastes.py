@@ -80,7 +80,7 @@ def _hue_and_chroma(p: Pictures) -> tuple[Numbers, Numbers]:
 
 
 def _spectral_slope(p: Pictures) -> Numbers:
-    """Minus the slope of log power over log frequency: smooth pictures have steep ones."""
+    """The slope of log power over log frequency: below 0, and the lower the smoother."""
     light = luma(p)
     size = light.shape[1]
     power = np.abs(np.fft.rfft2(light - light.mean(axis=(1, 2), keepdims=True))) ** 2
@@ -91,7 +91,7 @@ def _spectral_slope(p: Pictures) -> Numbers:
     rings = np.stack([np.log(flat[:, radius == r].mean(axis=1) + 1e-6) for r in used], axis=1)
     octaves = np.log(np.array(used))
     octaves = (octaves - octaves.mean()) / ((octaves - octaves.mean()) ** 2).sum()
-    return np.asarray(-(rings @ octaves), dtype=np.float64)
+    return np.asarray(rings @ octaves, dtype=np.float64)
 
 
 def _thirds(seed: int, reference: Reference) -> Utility:

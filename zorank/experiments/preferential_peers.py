@@ -228,17 +228,22 @@ def _load(module: str) -> Any:
 
 @contextmanager
 def _quiet(seed: int) -> Iterator[None]:
-    """One thread, torch's draws from this seed, and no warnings of what these libraries retry."""
+    """One thread, draws from this seed, and no warnings of what these libraries retry.
+
+    BoTorch draws from torch's and NumPy's global generators, which are left as they were.
+    """
     torch = _load("torch")
     kinds = _load("botorch.exceptions.warnings")
     numerical = _load("linear_operator.utils.warnings")
-    threads = torch.get_num_threads()
+    threads, drawn = torch.get_num_threads(), np.random.get_state()  # noqa: NPY002
     torch.set_num_threads(1)
     try:
         with warnings.catch_warnings(), torch.random.fork_rng(devices=[]):
             for kind in (kinds.BotorchWarning, numerical.NumericalWarning):
                 warnings.simplefilter("ignore", kind)
             torch.manual_seed(seed)
+            np.random.seed(seed)  # noqa: NPY002
             yield
     finally:
         torch.set_num_threads(threads)
+        np.random.set_state(drawn)  # noqa: NPY002
