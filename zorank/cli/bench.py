@@ -13,7 +13,14 @@ import typer
 from rich.table import Table
 
 from zorank.cli.bench_looks import looks
-from zorank.cli.bench_tables import claim_table, new_table, print_files, with_error, write_csv
+from zorank.cli.bench_tables import (
+    claim_table,
+    new_table,
+    print_files,
+    run_to_end,
+    with_error,
+    write_results,
+)
 from zorank.cli.common import log, out, write_text
 from zorank.errors import InvalidInput, unknown_name
 
@@ -111,24 +118,25 @@ def judges(
     load_figure()
     if "people" in study.parts:
         load_sepcma()
-    try:
-        rows = study_of.run(study, folder, workers=workers, console=log)
-    except KeyboardInterrupt:
-        log.print("stopped; finished sessions are kept, and the same command goes on from there")
-        raise typer.Exit(130) from None
+    rows = run_to_end(
+        lambda: study_of.run(study, folder, workers=workers, console=log), "sessions"
+    )
     trials = study.trials()
     results = study_of.collect(trials, rows)
     found = findings.summary(study, results)
-    write_csv(folder / "judges.csv", study_of.records(trials, rows))
-    write_text(folder / "judges.json", json.dumps(found, indent=1, ensure_ascii=False))
-    pictures = [folder / "judges.png", folder / "judges.svg"]
-    plot(study, results, pictures)
+    written = write_results(
+        folder,
+        "judges",
+        found,
+        study_of.records(trials, rows),
+        lambda pictures: plot(study, results, pictures),
+    )
     if update_measured:
         from zorank.experiments.measured import FILE
 
         write_text(FILE, findings.measured(study, results).to_json())
     _report(found)
-    print_files([folder / "judges.csv", folder / "judges.json", *pictures])
+    print_files(written)
 
 
 app.command()(looks)
@@ -181,11 +189,7 @@ def field(
         peers=tuple(dict.fromkeys(peer or PEERS)),
         points_per_dim=points,
     )
-    try:
-        rows = races.run(meeting, folder, workers=workers, console=log)
-    except KeyboardInterrupt:
-        log.print("stopped; finished races are kept, and the same command goes on from there")
-        raise typer.Exit(130) from None
+    rows = run_to_end(lambda: races.run(meeting, folder, workers=workers, console=log), "races")
     found = races.standings(meeting, rows)
     told = races.summary(meeting, found)
     write_text(folder / "field.json", json.dumps(told, indent=1, ensure_ascii=False))

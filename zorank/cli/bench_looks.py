@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -12,8 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from zorank.cli.bench_tables import claim_table, new_table, print_files, with_error, write_csv
-from zorank.cli.common import log, out, write_text
+from zorank.cli.bench_tables import (
+    claim_table,
+    new_table,
+    print_files,
+    run_to_end,
+    with_error,
+    write_results,
+)
+from zorank.cli.common import log, out
 
 
 class LooksPart(StrEnum):
@@ -102,20 +108,21 @@ def looks(
     study = study.with_seeds(seeds) if seeds else study
     load_figure()
     study_of.check(study)
-    try:
-        rows = study_of.run(study, folder, workers=workers, console=log)
-    except KeyboardInterrupt:
-        log.print("stopped; finished sessions are kept, and the same command goes on from there")
-        raise typer.Exit(130) from None
+    rows = run_to_end(
+        lambda: study_of.run(study, folder, workers=workers, console=log), "sessions"
+    )
     trials = study.trials()
     results = study_of.collect(trials, rows)
     found = findings.summary(study, results)
-    write_csv(folder / "looks.csv", study_of.records(trials, rows))
-    write_text(folder / "looks.json", json.dumps(found, indent=1, ensure_ascii=False))
-    pictures = [folder / "looks.png", folder / "looks.svg"]
-    plot(study, results, pictures)
+    written = write_results(
+        folder,
+        "looks",
+        found,
+        study_of.records(trials, rows),
+        lambda pictures: plot(study, results, pictures),
+    )
     _report(found)
-    print_files([folder / "looks.csv", folder / "looks.json", *pictures])
+    print_files(written)
 
 
 def _report(found: Mapping[str, Any]) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import typer
 from rich import box
 from rich.table import Table
 
-from zorank.cli.common import out
+from zorank.cli.common import log, out, write_text
 from zorank.errors import InvalidInput
+
+T = TypeVar("T")
 
 
 def claim_table(claims: Sequence[Mapping[str, Any]], about: str) -> Table:
@@ -52,6 +56,30 @@ def write_csv(file: Path, records: Sequence[Mapping[str, Any]]) -> None:
             writer.writerows(records)
     except OSError as error:
         raise InvalidInput(f"{file} cannot be written: {error.strerror}") from error
+
+
+def run_to_end(run: Callable[[], T], what: str) -> T:
+    """What `run` returns; Ctrl-C ends the command and says that nothing is lost."""
+    try:
+        return run()
+    except KeyboardInterrupt:
+        log.print(f"stopped; finished {what} are kept, and the same command goes on from there")
+        raise typer.Exit(130) from None
+
+
+def write_results(
+    folder: Path,
+    name: str,
+    found: Mapping[str, Any],
+    records: Sequence[Mapping[str, Any]],
+    plot: Callable[[list[Path]], None],
+) -> list[Path]:
+    """Write a study's table, findings and figure as NAME.csv, .json, .png and .svg."""
+    table, told, *pictures = (folder / f"{name}.{kind}" for kind in ("csv", "json", "png", "svg"))
+    write_csv(table, records)
+    write_text(told, json.dumps(found, indent=1, ensure_ascii=False))
+    plot(pictures)
+    return [table, told, *pictures]
 
 
 def print_files(files: Sequence[Path]) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Any, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -88,6 +90,11 @@ def grouped(labels: Sequence[L], rows: Sequence[Row]) -> dict[L, list[Row]]:
     for label, row in zip(labels, rows, strict=True):
         found.setdefault(label, []).append(row)
     return found
+
+
+def columns(rows: Sequence[Row], names: Sequence[str]) -> list[NDArray[np.float64]]:
+    """The results of these names, an array each over the rows; None becomes NaN."""
+    return [np.array([row[name] for row in rows], dtype=np.float64) for name in names]
 
 
 def key_of(cell: Any, version: str) -> str:

@@ -254,12 +254,7 @@ def run(
 def collect(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> dict[Condition, Sessions]:
     """Rows by condition, their seeds in order, so that conditions can be compared seed by seed."""
     grouped = cells.grouped([trial.condition for trial in trials], rows)
-    return {
-        condition: Sessions(
-            *(np.array([row[name] for row in group], dtype=np.float64) for name in _COLUMNS)
-        )
-        for condition, group in grouped.items()
-    }
+    return {c: Sessions(*cells.columns(group, _COLUMNS)) for c, group in grouped.items()}
 
 
 _COLUMNS = ("gains", "noise", "seconds")
