@@ -83,8 +83,9 @@ def looks(
 
     dream: the embedded diffusion model, another prompt and person for each seed; slow.
 
-    peers: points in a box, no pictures. BoTorch's qEUBO and Optuna's PreferentialGPSampler take
-    part (pip install 'zorank[peers]'); a session of theirs takes minutes.
+    peers: points in a box, no pictures. BoTorch's qEUBO, at the better of two priors in hindsight,
+    and Optuna's PreferentialGPSampler take part (pip install 'zorank[peers]'); a session of theirs
+    takes minutes.
 
     Ctrl-C loses nothing: the same command goes on. Sessions are kept one by one in
     OUT/looks.cells.jsonl, so runs with other seeds, methods or tastes add to it.
@@ -147,9 +148,11 @@ def _gain_table(title: str, cases: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(heading, justify="left" if heading in ("", "taste") else "right")
     for heading in methods:
         table.add_column(heading, justify="right")
-    if "algorithm 3" in methods or "neighbours" in methods:
+    if any(line["setting"] is not None for case in cases for line in case["methods"].values()):
         table.caption_justify = "left"
-        table.caption = "algorithm 3 and neighbours: at their best μ in hindsight."
+        table.caption = (
+            "algorithm 3 and neighbours: at their best μ in hindsight; qEUBO: at its better prior."
+        )
     for case in cases:
         gains = (_gain(case["methods"].get(name)) for name in methods)
         about = (case["group"], case["taste"], str(case["dim"]), f"{case['noise']:g}")

@@ -4,8 +4,8 @@ A condition is a taste, a judge's noise and a method with one setting; a trial i
 a seed, the cell of `zorank.experiments.cells`. Three parts: "landscape" (many tastes, 62 numbers),
 "dream" (a diffusion model, 4,096 numbers) and "peers" (points in a box, where the preferential
 Bayesian optimisation of other libraries takes part). A seed fixes the first slate, the judge's eye
-and what is personal about a taste. μ is tried over a grid; `looks_findings` picks the best in
-hindsight.
+and what is personal about a taste. μ, and the prior of qEUBO, are tried over a grid;
+`looks_findings` picks the best in hindsight.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Condition:
         dim: the number of coordinates of a candidate.
         noise: the standard deviation of the judge's looks.
         method: a name in `METHODS`, or in `BOX_METHODS` for "peers".
-        setting: μ, if the method has one.
+        setting: the one that the method is tried over a grid of, if any: μ, or qEUBO's prior.
         rounds: answers after the first slate.
     """
 
@@ -88,7 +88,7 @@ METHODS: dict[str, Callable[[float | None], AnyOptimizer]] = {
 BOX_METHODS: dict[str, Callable[[float | None], AnyOptimizer]] = {
     LOOKS: lambda _: UniformStart(LOOKS, IN_BOX, M),
     PROCESS: lambda _: UniformStart(PROCESS, IN_BOX, M),
-    BOTORCH: lambda _: QEUBO(m=M, bounds=BOUNDS),
+    BOTORCH: lambda scaled: QEUBO(m=M, bounds=BOUNDS, scaled_prior=bool(scaled)),
     OPTUNA: lambda _: OptunaPreferential(m=M, bounds=BOUNDS),
     RANDOM: lambda _: BestOfRandom(m=M, bounds=BOUNDS),
 }
@@ -111,6 +111,7 @@ class Study:
         noises: the judges' noises in landscapes; elsewhere it is `noise`.
         dims: the dimensions of boxes.
         mus: the grid of μ.
+        priors: the priors that qEUBO is tried with: 0, PairwiseGP's own; 1, scaled by √d.
         landscape_seeds, dream_seeds, peers_seeds: sessions for each condition of a part.
         optuna_seeds: at most so many for Optuna, which is slow.
     """
@@ -126,6 +127,7 @@ class Study:
     noise: float = 0.1
     dims: tuple[int, ...] = (20, 62)
     mus: tuple[float, ...] = (0.2, 0.35, 0.5)
+    priors: tuple[float, ...] = (0.0, 1.0)
     landscape_seeds: int = 12
     dream_seeds: int = 10
     peers_seeds: int = 10
@@ -176,7 +178,8 @@ class Study:
 
     def grid(self, method: str) -> tuple[float | None, ...]:
         """The settings that a method is tried with."""
-        return self.mus if method in (ALGORITHM_3, NEIGHBOURS) else (None,)
+        grids = {ALGORITHM_3: self.mus, NEIGHBOURS: self.mus, BOTORCH: self.priors}
+        return grids.get(method, (None,))
 
     def seeds(self, condition: Condition) -> int:
         """How many seeds a condition has."""
@@ -231,6 +234,7 @@ QUICK = Study(
     noises=(0.1,),
     dims=(20,),
     mus=(0.35,),
+    priors=(1.0,),
     landscape_seeds=2,
     dream_seeds=1,
     peers_seeds=2,

@@ -41,6 +41,7 @@ MARKS = (5, 10, 20)
 LABELS = {
     ALGORITHM_3: "algorithm 3, best μ in hindsight",
     NEIGHBOURS: "neighbours, best μ in hindsight",
+    BOTORCH: "qEUBO, best prior in hindsight",
 }
 """What a method with a grid is called in tables and figures."""
 

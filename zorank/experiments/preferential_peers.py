@@ -47,6 +47,8 @@ class QEUBO:
         bounds: of every coordinate.
         restarts: local searches of the acquisition function.
         raw_samples: random slates that these are begun from.
+        scaled_prior: whether lengthscales are expected to grow with √d (Hvarfner et al., 2024), as
+            in BoTorch's other models, instead of PairwiseGP's prior, which is the same for all d.
     """
 
     name: ClassVar[str] = "qEUBO"
@@ -56,6 +58,7 @@ class QEUBO:
     bounds: tuple[float, float] = (-3.0, 3.0)
     restarts: int = 4
     raw_samples: int = 64
+    scaled_prior: bool = True
 
     def init(self, x0: Vector) -> Heard:
         """Nothing was shown yet."""
@@ -112,7 +115,8 @@ class QEUBO:
         fit = _load("botorch.fit")
         with _quiet(len(state.pairs)):
             points = torch.from_numpy(self._unit(state.points))
-            model = models.PairwiseGP(points, torch.tensor(state.pairs))
+            kernel = _scaled_kernel(points.shape[1]) if self.scaled_prior else None
+            model = models.PairwiseGP(points, torch.tensor(state.pairs), covar_module=kernel)
             evidence = models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model)
             fit.fit_gpytorch_mll(evidence)
             with torch.no_grad():
@@ -122,6 +126,18 @@ class QEUBO:
     def _unit(self, x: Vector) -> Vector:
         lower, upper = self.bounds
         return (x - lower) / (upper - lower)
+
+
+def _scaled_kernel(dim: int) -> Any:
+    """PairwiseGP's own scale around the kernel that BoTorch's other models use."""
+    modules, priors = _load("botorch.models.utils.gpytorch_modules"), _load("gpytorch.priors")
+    return _load("gpytorch.kernels").ScaleKernel(
+        modules.get_covar_module_with_dim_scaled_prior(ard_num_dims=dim),
+        outputscale_prior=priors.SmoothedBoxPrior(a=1e-2, b=1e2),
+        outputscale_constraint=_load("gpytorch.constraints").Interval(
+            lower_bound=0.5e-2, upper_bound=2e2, initial_value=1.0
+        ),
+    )
 
 
 @dataclass(frozen=True, eq=False)
