@@ -50,15 +50,25 @@ class Shell:
 
     def place(self, x: Vector) -> Vector:
         """Scale x to norm √d."""
+        x /= self.largest(x)  # its square neither overflows nor vanishes
+        x *= self.factor(x)
+        return x
+
+    @staticmethod
+    def largest(x: Vector) -> float:
+        """The largest |x_i|; an error if no scaling puts x on the shell."""
         largest = max(float(x.max()), -float(x.min()))
         if largest == 0.0 or not np.isfinite(largest):
             raise InvalidInput(
                 f"{'an infinite' if largest else 'the zero'} vector cannot be put on the Gaussian "
                 "shell; start from a draw of N(0, I), for instance rng.standard_normal(d)"
             )
-        x /= largest  # its square neither overflows nor vanishes
-        x *= np.sqrt(x.size) / np.linalg.norm(x)
-        return x
+        return largest
+
+    @staticmethod
+    def factor(x: Vector) -> Any:
+        """√d / |x|, for x whose square neither overflows nor vanishes."""
+        return np.sqrt(x.size) / np.linalg.norm(x)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,8 @@ from zorank.optimizers.settings import (
     check_space,
     make_space,
 )
-from zorank.slates import Points, Slate, Space
+from zorank.recipes import Again, Climb, Derived, Made, around, put
+from zorank.slates import Slate, Space
 from zorank.types import Answer, Vector
 
 if TYPE_CHECKING:
@@ -63,11 +64,13 @@ class Peak:
         x: the candidate.
         lead: its mean utility above that of the best so far.
         doubt: the standard deviation of that lead.
+        climb: how the candidate was made.
     """
 
     x: Vector
     lead: float
     doubt: float
+    climb: Climb
 
     @property
     def chance(self) -> float:
@@ -102,6 +105,7 @@ class ProcessState:
         moved: whether the last answer gave a new best.
         peak: where to go next, if that is anywhere better.
         pair: whether the last question was a pair.
+        start: how x0 was made of what the run was given.
     """
 
     x0: Vector
@@ -119,6 +123,7 @@ class ProcessState:
     moved: bool = False
     peak: Peak | None = None
     pair: bool = False
+    start: Again | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,30 +168,26 @@ class RankProcess:
                 f"x0 reaches {np.abs(x0).max():g}, too far to square in units of sigma0 = "
                 f"{self.sigma0:g}; give sigma0 the rough scale of the space, or a nearer x0"
             )
-        return ProcessState(self._space(x0.size).place(x0.copy()))
+        x, space = put(self._space(x0.size), x0.copy())
+        return ProcessState(x, start=Again(x0, space))
 
     def ask(self, state: ProcessState, rng: np.random.Generator) -> Slate:
         """The peak, fresh directions around it, and the best so far where it is needed."""
         space, d = self._space(state.x0.size), state.x0.size
         if self.pick and not state.known:
-            draws = self.sigma0 * rng.standard_normal((self.m, d))
-            starts = np.array([space.place(x) for x in draws])
-            return Slate(Points(starts), question="start", k=self.k)
+            starts = around(rng, self.m, d, self.sigma0, space)
+            return Slate(Derived.of(starts), question="start", k=self.k)
+        best = self._made(state, state.best)
         if self.pairs and self._too_close(state):
-            two = [state.known[state.best], state.known[state.runner_up]]
-            return Slate(Points(np.array(two)))
-        best = self.best(state)
-        shown = [] if state.peak is None else [state.peak.x]
+            return Slate(Derived.of([best, self._made(state, state.runner_up)]))
+        peak = None if state.peak is None else Made(state.peak.x, state.peak.climb)
+        shown = [] if peak is None else [peak]
         if self._needs_best(state):
             shown.insert(0, best)
-        centre = best if state.peak is None else state.peak.x
         shown = shown[: self.m - 1]  # one direction at least is fresh
         radius = self._radius(state) * self.sigma0
-        for xi in rng.standard_normal((self.m - len(shown), d)):
-            xi *= radius
-            xi += centre
-            shown.append(space.place(xi))
-        return Slate(Points(np.array(shown)), k=self.k)
+        fresh = around(rng, self.m - len(shown), d, radius, space, peak or best)
+        return Slate(Derived.of([*shown, *fresh]), k=self.k)
 
     def tell(self, state: ProcessState, slate: Slate, answer: Answer) -> ProcessState:
         """Hear the answer, and think everything over."""
@@ -235,6 +236,12 @@ class RankProcess:
             pair=len(slate) == 2 < self.m,
         )
         return self._think(_forget(state)) if len(said) else state
+
+    def _made(self, state: ProcessState, i: int) -> Made:
+        """A known candidate as the log has it; the start before there are any."""
+        if state.known:
+            return Made(state.known[i], Again(state.known[i]))
+        return Made(state.x0, state.start or Again(state.x0))
 
     def _space(self, d: int) -> Space:
         return make_space(self.space, self.bounds, d)
@@ -328,11 +335,11 @@ class RankProcess:
     def _peak(self, state: ProcessState, belief: Belief, best: int) -> Peak | None:
         """Where the mean utility is highest along its gradient at the best candidate."""
         x, near = state.known[best], state.gaps[best]
-        uphill, along = self._uphill(state, belief, best)
-        slope = float(np.linalg.norm(uphill)) / (math.sqrt(x.size) * self.sigma0)
+        climb, along = self._uphill(state, belief, best)
+        gradient = climb.gradient()
+        slope = float(np.linalg.norm(gradient)) / (math.sqrt(x.size) * self.sigma0)
         if slope == 0.0 or not math.isfinite(slope):
             return None
-        uphill /= slope
         along /= slope
         steps = np.linspace(0.02, WIDEST, 40)[:, None]
         on_shell = self.space == "gaussian"
@@ -342,30 +349,31 @@ class RankProcess:
             steps = steps * 2.0 * belief.traits.length
             gaps = near - steps * along + 0.5 * steps * steps
         step = float(steps[np.argmax(belief.mean(gaps)), 0])
-        peak = math.cos(step) * x + math.sin(step) * uphill if on_shell else x + step * uphill
-        peak = self._space(x.size).place(peak)
+        keep, go = (math.cos(step), math.sin(step)) if on_shell else (1.0, step)
+        climb = replace(climb, slope=slope, keep=keep, go=go)
+        peak, space = put(self._space(x.size), climb.end(gradient))
         gap = self._gaps(state.known, state.squares, peak[None])[0]
         lead, doubt = belief.difference(gap, near, float(gap[best]))
-        return Peak(peak, lead, doubt) if lead > 0 and gap.all() else None
+        if not (lead > 0 and gap.all()):
+            return None
+        return Peak(peak, lead, doubt, replace(climb, space=space))
 
-    def _uphill(self, state: ProcessState, belief: Belief, best: int) -> tuple[Vector, Vector]:
-        """The direction g of the gradient at x, and (y − x)·g/d sigma0² for every known y.
+    def _uphill(self, state: ProcessState, belief: Belief, best: int) -> tuple[Climb, Vector]:
+        """The way up the gradient g at x, and (y − x)·g/d sigma0² for every known y.
 
         The latter follows from the gaps: (y − x)·(z − x)/d is gap(x, y) + gap(x, z) − gap(y, z).
         """
-        x, near = state.known[best], state.gaps[best]
+        d, near = state.x0.size, state.gaps[best]
         pulls = belief.weights * belief.kernel(near)
-        uphill, pulled = np.zeros(x.size), np.empty(x.size)
-        for pull, y in zip(pulls, state.known, strict=True):
-            uphill += np.multiply(pull, y, out=pulled)
-        uphill -= pulls.sum() * x
-        along = pulls.sum() * near + pulls @ near - state.gaps @ pulls
+        total = float(pulls.sum())
+        along = total * near + pulls @ near - state.gaps @ pulls
+        climb = Climb(state.known, best, pulls, total)
         if self.space == "gaussian":  # what leads off the shell is no way up
-            outward = (state.squares - state.squares[best]) / (2.0 * x.size) - near
-            share = (pulls @ outward) * x.size / state.squares[best]
-            uphill -= share * x
+            outward = (state.squares - state.squares[best]) / (2.0 * d) - near
+            share = float((pulls @ outward) * d / state.squares[best])
             along -= share * outward
-        return uphill, along
+            climb = replace(climb, share=share)
+        return climb, along
 
 
 def _frozen(x: Vector) -> Vector:
