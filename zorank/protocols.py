@@ -161,17 +161,26 @@ class Store(Protocol):
         """
         ...
 
-    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
+    def append(
+        self,
+        name: str,
+        index: int,
+        shown_at: float,
+        after: str = "",
+        slate: Mapping[str, Any] | None = None,
+    ) -> Round:
         """The waiting round `index`; new if it was never shown, else as it was first shown.
 
         `after` is the key of the last answered round; if the log has another one there, the
-        question was made from another past and is refused.
+        question was made from another past and is refused. `slate` is what is shown, in the form
+        of `zorank.slate_log`; of a round that waits already, the slate of its line counts.
         """
         ...
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round; refuse if it is not the one, by index and key, that waits.
 
+        The line keeps when and what was shown.
         `ballots` is how many the answer was made of; if another was cast meanwhile, the answer is
         refused, so that no ballot that was acknowledged is left out.
         """

@@ -285,7 +285,9 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Round:
-    """A line of a run's log. Its slate is not stored: replay makes it again, bit for bit.
+    """A line of a run's log.
+
+    Two lines are equal if they say the same of the same round; `key` and `slate` do not count.
 
     Attributes:
         index: the round's number, from 0.
@@ -295,6 +297,8 @@ class Round:
         answered_at: when it was answered.
         note: what else is worth keeping (a true value, a remark); never told to the optimizer.
         key: what tells this showing of the round from any other, before an undo or after it.
+        slate: what was shown, in the form of `zorank.slate_log`; None if it was not recorded:
+            replay then asks the optimizer again, which gives the same slate bit for bit.
     """
 
     index: int
@@ -304,6 +308,7 @@ class Round:
     answered_at: float | None = None
     note: Mapping[str, Any] = field(default_factory=dict)
     key: str = field(default="", compare=False)
+    slate: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,14 @@ class MemoryStore:
         """The newest line of a run's log."""
         return next(reversed(self._log(name)), None)
 
-    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
+    def append(
+        self,
+        name: str,
+        index: int,
+        shown_at: float,
+        after: str = "",
+        slate: Mapping[str, Any] | None = None,
+    ) -> Round:
         """The waiting round `index`, as it was first shown."""
         log = self._log(name)
         if index > len(log) or last_key(log[:index]) != after:
@@ -56,7 +63,7 @@ class MemoryStore:
             return log[index]
         if index != len(log):
             raise stale(name, index, waiting_index(log))
-        log.append(Round(index, shown_at, key=new_key()))
+        log.append(Round(index, shown_at, key=new_key(), slate=slate))
         return log[-1]
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
@@ -66,7 +73,7 @@ class MemoryStore:
             raise stale(name, answered.index, waiting_index(log))
         if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
             raise outvoted(name, answered.index)
-        log[-1] = replace(answered, shown_at=log[-1].shown_at)
+        log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=log[-1].slate)
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
         """Keep one rater's ballot for the waiting round."""

@@ -38,6 +38,7 @@ rounds = sa.Table(
     sa.Column("note", sa.JSON, nullable=False),
     sa.Column("undone_at", sa.Double),  # an undone round leaves the log, not the table
     sa.Column("key", sa.Text, nullable=False, server_default=""),
+    sa.Column("slate", sa.JSON(none_as_null=True)),  # what was shown; none in older logs
 )
 
 ballots = sa.Table(
@@ -85,7 +86,9 @@ CREATE UNIQUE INDEX zorank_one_standing_ballot ON zorank_ballots (run_id, positi
     WHERE undone_at IS NULL
 """
 
-MIGRATIONS: tuple[str, ...] = (FIRST_TABLES, RATERS)
+SLATES = "ALTER TABLE zorank_rounds ADD COLUMN slate JSON"
+
+MIGRATIONS: tuple[str, ...] = (FIRST_TABLES, RATERS, SLATES)
 
 ADVISORY_LOCK = 0x7A6F72616E6B  # "zorank"
 

@@ -56,7 +56,8 @@ class SQLStore:
                 )
                 (run_id,) = connection.execute(row).inserted_primary_key or (None,)
                 for line in rounds:
-                    values = {"run_id": run_id, "shown_at": line.shown_at, **_line(line)}
+                    shown = {"shown_at": line.shown_at, "slate": line.slate}
+                    values = {"run_id": run_id, **shown, **_line(line)}
                     connection.execute(sa.insert(schema.rounds).values(values))
         except IntegrityError as error:
             raise InvalidInput(
@@ -86,7 +87,14 @@ class SQLStore:
             row = self._last(connection, self._find(connection, name).id)
             return None if row is None else _round(row)
 
-    def append(self, name: str, index: int, shown_at: float, after: str = "") -> Round:
+    def append(
+        self,
+        name: str,
+        index: int,
+        shown_at: float,
+        after: str = "",
+        slate: Mapping[str, Any] | None = None,
+    ) -> Round:
         """The waiting round `index`, as it was first shown."""
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
@@ -95,10 +103,10 @@ class SQLStore:
                 raise stale(name, index, _next(last) if _waits(last) else None)
             if _waits(last):
                 return _round(last)
-            key = new_key()
-            new = {"run_id": run_id, "position": index, "shown_at": shown_at, "note": {}}
-            connection.execute(sa.insert(schema.rounds).values({**new, "key": key}))
-            return Round(index, shown_at, key=key)
+            line = Round(index, shown_at, key=new_key(), slate=slate)
+            shown = {"run_id": run_id, "shown_at": shown_at, "slate": slate}
+            connection.execute(sa.insert(schema.rounds).values({**shown, **_line(line)}))
+            return line
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round."""
@@ -240,6 +248,7 @@ def _next(last: Any) -> int:
 
 
 def _line(line: Round) -> dict[str, Any]:
+    """The columns of a line but when and what was shown, which an answer leaves as they are."""
     return {
         "position": line.index,
         "answer": None if line.answer is None else line.answer.to_json(),
@@ -253,7 +262,7 @@ def _line(line: Round) -> dict[str, Any]:
 def _round(row: Any) -> Round:
     answer = None if row.answer is None else answer_from_json(row.answer)
     when = (row.shown_at, answer, row.rater, row.answered_at, row.note)
-    return Round(row.position, *when, key=row.key)
+    return Round(row.position, *when, key=row.key, slate=row.slate)
 
 
 def _record(row: Any) -> RunRecord:
