@@ -10,8 +10,6 @@ what is taken back is forgotten: a line's key says whether the past is still the
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -21,20 +19,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank._version import __version__
-from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
+from zorank.errors import InvalidInput, StaleAnswer, StoreError
 from zorank.estimators import as_answer
-from zorank.protocols import AnyOptimizer, Store
+from zorank.protocols import AnyOptimizer, Looks, Store
+from zorank.questions import Questions, question, uses_looks
+from zorank.records import check_same, check_text, new_name, new_record, optimizer_of, plain_json
 from zorank.slates import Slate
 from zorank.stores import MemoryStore, open_store
 from zorank.types import Answer, Order, Round, RunRecord, Vector, as_start
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
-
-TOLD = 8
-"""How many numbers of a start an error repeats."""
+__all__ = ["Run", "Step", "optimizer_of", "question"]
 
 REMEMBERED = 8
 """How many of its last states a traced run keeps, so that taking back a few rounds is free."""
@@ -73,6 +70,13 @@ class Run:
         meta: what an application keeps with a new run, such as a title; plain JSON values.
         trace: keep every round's slate and best point in memory, so that `steps` costs nothing;
             for applications that show the past.
+        record_slates: write down every slate that is shown, so that the run outlives changes of
+            its optimizer. A log that has slates goes on having them.
+        looks: what candidates look like, for an optimizer that learns from it; its slates are
+            then always written down.
+
+    Attributes:
+        looks: as above; None lets the run go on without.
     """
 
     def __init__(
@@ -84,6 +88,8 @@ class Run:
         name: str | None = None,
         meta: Mapping[str, Any] | None = None,
         trace: bool = False,
+        record_slates: bool = False,
+        looks: Looks | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
         self._store: Store = (
@@ -94,19 +100,21 @@ class Run:
             else store
         )
         wanted = replace(
-            _new_record(
+            new_record(
                 self._optimizer,
                 as_start(x0, getattr(self._optimizer, "takes_float32", False)),
                 rng.check_seed(seed),
                 name,
             ),
-            meta=_plain_json(meta, "meta"),
+            meta=plain_json(meta, "meta"),
         )
         self._optimizer.init(wanted.x0)  # a start that cannot work must not leave a run behind
         self._record = self._create_or_find(wanted)
         self._waiting: Round | None = None
         self._overtaken = False
         self._trace = trace
+        self._record_slates = self._keep_shown = record_slates
+        self.looks = looks
         self._start_over()
         self._load()
 
@@ -117,14 +125,18 @@ class Run:
         name: str,
         optimizer: AnyOptimizer | None = None,
         trace: bool = False,
+        record_slates: bool = False,
+        looks: Looks | None = None,
     ) -> Run:
         """The run of this name in a store, continued.
 
         An optimizer of your own, one that is not in the registry, has to be given again.
         """
         record = store.record(name)
-        optimizer = optimizer_of(record) if optimizer is None else optimizer
-        return cls(optimizer, record.x0, record.seed, store, name, trace=trace)
+        if optimizer is None:
+            optimizer = optimizer_of(record, store.rounds(name))
+        settings = (optimizer, record.x0, record.seed, store, name)
+        return cls(*settings, trace=trace, record_slates=record_slates, looks=looks)
 
     def __repr__(self) -> str:
         return (
@@ -177,12 +189,9 @@ class Run:
     def ask(self) -> Slate:
         """The slate that waits for an answer; the same one until it is told."""
         if self._waiting is None:
-            index = len(self._history)
-            after = self._log[-1].key if self._log else ""
-            shown = (self.name, index, time.time(), after)
-            self._commit(lambda: self._show(self._store.append(*shown)))
+            self._show_next()
         self._overtaken = False
-        return self._make_slate()
+        return self._waiting_slate()
 
     def tell(
         self,
@@ -205,13 +214,13 @@ class Run:
         """
         if self._waiting is None or self._overtaken:
             raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
-        _check_text(rater, "a rater's name")
+        check_text(rater, "a rater's name")
         if round is not None and round != self._waiting.index:
             raise StaleAnswer(
                 f"this answers round {round} of run {self.name!r}, "
                 f"but round {self._waiting.index} waits"
             )
-        answer, slate = as_answer(answer), self._make_slate()
+        answer, slate = as_answer(answer), self._waiting_slate()
         answer.check(len(slate))
         state = self._foresee(slate, answer)
         answered = replace(
@@ -219,7 +228,7 @@ class Run:
             answer=answer,
             rater=rater,
             answered_at=time.time(),
-            note=_plain_json(note, "a note"),
+            note=plain_json(note, "a note"),
         )
         self._commit(lambda: self._store.answer(self.name, answered, ballots))  # durable first
         self._advance(answered, slate, state)
@@ -230,7 +239,18 @@ class Run:
         answer, slate = as_answer(answer), self.ask()
         answer.check(len(slate))
         state = self._foresee(slate, answer)
-        return self._optimizer.ask(state, rng.for_round(self._record.seed, len(self._log) + 1))
+        return self._questions.new(len(self._log) + 1, state, self.looks)
+
+    def prospects(self) -> NDArray[np.float64]:
+        """Candidates that the next question looks at whatever the answer is; none for most.
+
+        An application looks at them in the background while the judge thinks.
+        """
+        find = getattr(self._optimizer, "prospects", None)
+        if find is None:
+            return np.empty((0, self._record.x0.size))
+        generator = rng.for_round(self._record.seed, len(self._log) + 1)
+        return np.asarray(find(self.state, self.ask(), generator))
 
     def undo(self, rounds: int = 1) -> None:
         """Take back the last answered rounds; the first of them waits again, exactly as before."""
@@ -239,9 +259,12 @@ class Run:
             raise InvalidInput(
                 f"{rounds!r} rounds cannot be undone: run {self.name!r} has {answered} answered"
             )
-        last = self._log[-1].key
-        self._commit(lambda: self._store.undo(self.name, answered - rounds, last))
+        kept, last = answered - rounds, self._log[-1].key
+        before = self._log[kept]
+        self._commit(lambda: self._store.undo(self.name, kept, last))
         self._load()
+        if self._waiting is None and len(self._log) == kept:
+            self._show_next(before)
         self.ask()
 
     def refresh(self) -> None:
@@ -259,11 +282,17 @@ class Run:
                 f"run {self.name!r} has {len(answered)} answered rounds; "
                 f"a branch keeps from 0 to {len(answered)} of them, found {round!r}"
             )
-        _check_text(name, "a run's name")
-        record = replace(self._record, name=name or _new_name(), created_at=time.time())
+        check_text(name, "a run's name")
+        record = replace(self._record, name=name or new_name(), created_at=time.time())
         self._store.create(record, answered[:kept])
         settings = (record.x0, record.seed, self._store, record.name)
-        return Run(self._optimizer, *settings, trace=self._trace)
+        return Run(
+            self._optimizer,
+            *settings,
+            trace=self._trace,
+            record_slates=self._record_slates,
+            looks=self.looks,
+        )
 
     def best(self) -> Vector:
         """The best point so far, as a new array."""
@@ -276,10 +305,13 @@ class Run:
     def replay(self) -> Iterator[tuple[Round, Slate, Any]]:
         """Every answered round again: its line in the log, its slate, and the state after it."""
         state = self._optimizer.init(self._record.x0)
+        questions = Questions(self._optimizer, self._record)
         for line in self._log:
             if line.answer is None:
                 return
-            slate = self._optimizer.ask(state, rng.for_round(self._record.seed, line.index))
+            slate = questions.again(line, state)
+            if self._keep_shown:
+                questions.shown.add(line.index, slate)
             line.answer.check(len(slate))
             state = self._optimizer.tell(state, slate, line.answer)
             yield line, slate, state
@@ -310,7 +342,8 @@ class Run:
         self._steps: list[Step] = []
         first = self._optimizer.init(self._record.x0)
         self._states: deque[Any] = deque([first], REMEMBERED if self._trace else 1)
-        self._slate: Slate | None = None
+        self._questions = Questions(self._optimizer, self._record)
+        self._slate: tuple[str, Slate] | None = None
         self._foreseen: tuple[Answer, Any] | None = None
 
     def _load(self) -> None:
@@ -318,6 +351,9 @@ class Run:
         lines = self._store.rounds(self.name)
         if [line.index for line in lines] != list(range(len(lines))):
             raise StoreError(f"the log of run {self.name!r} is damaged: rounds are missing")
+        if not self._keep_shown and any(line.slate is not None for line in lines):
+            self._keep_shown = True  # records may refer to any earlier round
+            self._start_over()
         waits = bool(lines) and lines[-1].answer is None
         self._waiting = lines.pop() if waits else None
         self._take_back(len(lines))
@@ -337,12 +373,13 @@ class Run:
         for _ in range(back):
             self._states.pop()
         del self._log[kept:], self._history[kept:], self._steps[kept:]
+        self._questions.shown.cut(kept)
         self._slate = self._foreseen = None
 
     def _fold(self, line: Round) -> None:
         if line.answer is None:
             raise StoreError(f"the log of run {self.name!r} is damaged: an answer is missing")
-        slate = self._make_slate()
+        slate = self._slate_of(line)
         line.answer.check(len(slate))
         self._advance(line, slate, self._foresee(slate, line.answer))
 
@@ -352,7 +389,7 @@ class Run:
             return wanted
         except InvalidInput:
             found = self._store.record(wanted.name)
-            _check_same(found, wanted)
+            check_same(found, wanted, self._store.rounds(wanted.name))
             return found
 
     def _commit(self, write: Callable[[], None]) -> None:
@@ -364,12 +401,31 @@ class Run:
             self._overtaken = True  # what waits now is not what the caller has seen
             raise
 
-    def _show(self, waiting: Round) -> None:
-        self._waiting = waiting
+    def _show_next(self, before: Round | None = None) -> None:
+        """Append the next round to the log; `before`, if it was shown before and undone."""
+        index, slate = len(self._log), None if before is None else before.slate
+        if slate is None and self._records():
+            asked = (
+                self._questions.new(index, self.state, self.looks)
+                if before is None
+                else self._questions.again(before, self.state)
+            )
+            slate = self._questions.record(asked)
+        after = self._log[-1].key if self._log else ""
+        shown = (self.name, index, time.time(), after, slate)
+        self._commit(lambda: setattr(self, "_waiting", self._store.append(*shown)))
+
+    def _records(self) -> bool:
+        """Whether the next slate is written down."""
+        goes_on = bool(self._log) and self._log[-1].slate is not None
+        by_looks = self.looks is not None and uses_looks(self._optimizer)
+        return self._record_slates or goes_on or by_looks
 
     def _advance(self, line: Round, slate: Slate, state: Any) -> None:
         if self._trace:
             self._steps.append(self._step(line, slate, self.state, state))
+        if self._keep_shown or line.slate is not None:
+            self._questions.shown.add(line.index, slate)
         self._history.append(self._row(line, slate, state))
         self._log.append(line)
         self._states.append(state)
@@ -392,11 +448,17 @@ class Run:
         }
         return known | {key: value for key, value in line.note.items() if key not in known}
 
-    def _make_slate(self) -> Slate:
-        if self._slate is None:
-            generator = rng.for_round(self._record.seed, len(self._log))
-            self._slate = self._optimizer.ask(self.state, generator)
-        return self._slate
+    def _waiting_slate(self) -> Slate:
+        if self._waiting is None:
+            raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
+        return self._slate_of(self._waiting)
+
+    def _slate_of(self, line: Round) -> Slate:
+        """The slate of the next line of the log, made once."""
+        if self._slate is None or self._slate[0] != line.key:
+            self._slate = (line.key, self._questions.again(line, self.state))
+            self._foreseen = None
+        return self._slate[1]
 
     def _foresee(self, slate: Slate, answer: Answer) -> Any:
         """The state after this answer; the last one stays, as what is previewed is often told."""
@@ -408,104 +470,3 @@ class Run:
 def _same(a: Round | None, b: Round | None) -> bool:
     """Whether two lines are the same showing of a round with the same answer."""
     return a == b and (a is None or b is None or a.key == b.key)
-
-
-def optimizer_of(record: RunRecord) -> AnyOptimizer:
-    """The optimizer that a run was made with; refused if it would give other numbers by now."""
-    if record.optimizer not in optimizers.REGISTRY:
-        raise ReplayError(
-            f"run {record.name!r} uses the optimizer {record.optimizer!r}, which is not in "
-            "zorank's registry; give it to Run.open(store, name, optimizer)"
-        )
-    optimizer = optimizers.make(record.optimizer, record.options)
-    _check_revision(record, optimizer.revision)
-    return optimizer
-
-
-def _new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
-    _check_text(name, "a run's name")
-    settings = _plain_json(optimizers.configuration(optimizer), "an optimizer's configuration")
-    if not isinstance(getattr(optimizer, "name", None), str) or not hasattr(optimizer, "revision"):
-        raise InvalidInput(
-            "an optimizer needs the class variables `name` and `revision`, "
-            f"found {optimizer!r:.60}"
-        )
-    return RunRecord(
-        name=name or _new_name(),
-        optimizer=optimizer.name,
-        options=settings,
-        revision=optimizer.revision,
-        x0=x0,
-        seed=seed,
-        version=__version__,
-        created_at=time.time(),
-    )
-
-
-def _check_text(text: object, what: str) -> None:
-    """Raise unless a name, if there is one, is a text that every store can keep."""
-    if text is None:
-        return
-    storable = isinstance(text, str) and "\0" not in text
-    if not storable or not str(text).strip() or str(text).encode(errors="ignore").decode() != text:
-        raise InvalidInput(f"{what} is a text that is not blank, found {text!r:.60}")
-
-
-def _new_name() -> str:
-    return f"run-{os.urandom(4).hex()}"
-
-
-def _check_same(stored: RunRecord, wanted: RunRecord) -> None:
-    """Raise unless the wanted run is the stored one, so that its log can be continued."""
-    if stored.optimizer == wanted.optimizer:
-        _check_revision(stored, wanted.revision)
-    differences = [
-        f"{what} is {_brief(old)} there and {_brief(new)} here"
-        for what, old, new in _settings(stored, wanted)
-        if old != new
-    ]
-    if differences:
-        raise ReplayError(
-            f"there is already a run named {stored.name!r} with another configuration: "
-            f"{'; '.join(differences)}. Use its configuration to continue it, or another name"
-        )
-
-
-def _check_revision(stored: RunRecord, revision: int) -> None:
-    if stored.revision != revision:
-        raise ReplayError(
-            f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
-            f"{stored.optimizer} gives other numbers than this zorank {__version__}; "
-            f"to continue it: pip install zorank=={stored.version}"
-        )
-
-
-def _settings(stored: RunRecord, wanted: RunRecord) -> Iterator[tuple[str, Any, Any]]:
-    yield "optimizer", stored.optimizer, wanted.optimizer
-    yield "seed", stored.seed, wanted.seed
-    if not np.array_equal(stored.x0, wanted.x0):  # as lists, but not of all of a billion numbers
-        yield "x0", *(x0[:TOLD].tolist() for x0 in (stored.x0, wanted.x0))
-    if stored.optimizer == wanted.optimizer:
-        before = _completed(stored, wanted)
-        for key in sorted({*before, *wanted.options}):
-            yield key, before.get(key), wanted.options.get(key)
-
-
-def _completed(stored: RunRecord, wanted: RunRecord) -> Mapping[str, Any]:
-    """The stored options, with the defaults of settings that are younger than the run."""
-    if stored.optimizer not in optimizers.REGISTRY or not {*wanted.options} - {*stored.options}:
-        return stored.options
-    complete = optimizers.configuration(optimizers.make(stored.optimizer, stored.options))
-    return _plain_json(complete, "an optimizer's configuration")
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "…"
-
-
-def _plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
-    try:
-        return dict(json.loads(json.dumps(dict(data or {}), allow_nan=False)))
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} holds plain JSON values, found {data!r:.60}") from error

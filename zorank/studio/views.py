@@ -107,9 +107,10 @@ def describe_card(studio: Studio, record: RunRecord) -> dict[str, Any]:
         "media_type": "image/jpeg",
     }
     try:
-        optimizer_of(record)
+        lines = studio.store.rounds(record.name)
+        optimizer_of(record, lines)
         renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
-        log = [line for line in studio.store.rounds(record.name) if line.answer is not None]
+        log = [line for line in lines if line.answer is not None]
     except ZorankError as error:
         return {**card, "problem": str(error)}
     # The best follows from the log, so the last answer's key is as good a name for it as its own.
