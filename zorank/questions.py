@@ -50,8 +50,8 @@ class Questions:
         """The slate of round `index`, asked in this state."""
         return question(self._optimizer, state, rng.for_round(self._record.seed, index), looks)
 
-    def record(self, slate: Slate) -> dict[str, Any]:
-        """The slate as the log keeps it."""
+    def record(self, slate: Slate) -> tuple[dict[str, Any], Slate]:
+        """The slate as the log keeps it, and as it is read back."""
         return slate_log.record(slate, self.shown)
 
     def again(self, line: Round, state: Any) -> Slate:

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ from zorank.types import Answer, Order, Round, RunRecord, Vector, as_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+W = TypeVar("W")
 
 __all__ = ["Run", "Step", "optimizer_of", "question"]
 
@@ -392,10 +394,10 @@ class Run:
             check_same(found, wanted, self._store.rounds(wanted.name))
             return found
 
-    def _commit(self, write: Callable[[], None]) -> None:
+    def _commit(self, write: Callable[[], W]) -> W:
         """Write to the store; if others went on with this run meanwhile, catch up with them."""
         try:
-            write()
+            return write()
         except StaleAnswer:
             self._load()
             self._overtaken = True  # what waits now is not what the caller has seen
@@ -403,17 +405,20 @@ class Run:
 
     def _show_next(self, before: Round | None = None) -> None:
         """Append the next round to the log; `before`, if it was shown before and undone."""
-        index, slate = len(self._log), None if before is None else before.slate
-        if slate is None and self._records():
+        index, record = len(self._log), None if before is None else before.slate
+        slate = None
+        if record is None and self._records():
             asked = (
                 self._questions.new(index, self.state, self.looks)
                 if before is None
                 else self._questions.again(before, self.state)
             )
-            slate = self._questions.record(asked)
+            record, slate = self._questions.record(asked)
         after = self._log[-1].key if self._log else ""
-        shown = (self.name, index, time.time(), after, slate)
-        self._commit(lambda: setattr(self, "_waiting", self._store.append(*shown)))
+        shown = (self.name, index, time.time(), after, record)
+        self._waiting = self._commit(lambda: self._store.append(*shown))
+        if slate is not None and self._waiting.slate == record:  # else others asked first
+            self._slate, self._foreseen = (self._waiting.key, slate), None
 
     def _records(self) -> bool:
         """Whether the next slate is written down."""

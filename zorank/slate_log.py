@@ -9,6 +9,7 @@ rounds by a digest of their bytes. `record` reads every recipe back before it is
 from __future__ import annotations
 
 import base64
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from hashlib import blake2b
@@ -37,7 +38,19 @@ Earlier: TypeAlias = Callable[[bytes], Vector]
 
 
 def digest(x: Vector) -> bytes:
-    """What names a candidate: a hash of its bytes."""
+    """What names a candidate: a hash of its bytes. Of a frozen array it is found once."""
+    if x.flags.writeable:
+        return _hash(x)
+    if id(x) not in _digests:
+        _digests[id(x)] = _hash(x)
+        weakref.finalize(x, _digests.pop, id(x), None).atexit = False
+    return _digests[id(x)]
+
+
+_digests: dict[int, bytes] = {}
+
+
+def _hash(x: Vector) -> bytes:
     return blake2b(np.ascontiguousarray(x, dtype="<f8").data, digest_size=DIGEST).digest()
 
 
@@ -69,17 +82,19 @@ class Shown:
         return self._found[name]
 
 
-def record(slate: Slate, earlier: Earlier) -> dict[str, Any]:
-    """The slate's record, known to give the same candidates again."""
+def record(slate: Slate, earlier: Earlier) -> tuple[dict[str, Any], Slate]:
+    """The slate's record, known to give the same candidates again, and the slate it gives."""
     data = encode(slate)
-    if not isinstance(slate.design, Derived) or data["design"]["kind"] != "derived":
-        return data
+    if not is_whole(data):
+        return data, slate
     try:
-        if same_candidates(decode(data, earlier), slate):
-            return data
-    except StoreError:  # it is derived from what no earlier round has shown
+        again = decode(data, earlier)
+        if same_candidates(again, slate):
+            return data, again
+    except StoreError:  # a recipe of vectors that no earlier round has shown
         pass
-    return encode(replace(slate, design=Points(slate.design.rows)))
+    points = replace(slate, design=Points(np.asarray(slate)))
+    return encode(points), points
 
 
 def same_candidates(a: Slate, b: Slate) -> bool:
