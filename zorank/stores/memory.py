@@ -21,12 +21,13 @@ class MemoryStore:
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
         """Keep a new run; refuse a name that exists."""
-        if record.name in self._records:
-            raise InvalidInput(
-                f"there is already a run named {record.name!r}; choose another name"
-            )
-        self._records[record.name] = record
-        self._logs[record.name] = list(rounds)
+        with self._lock:
+            if record.name in self._records:
+                raise InvalidInput(
+                    f"there is already a run named {record.name!r}; choose another name"
+                )
+            self._records[record.name] = record
+            self._logs[record.name] = list(rounds)
 
     def record(self, name: str) -> RunRecord:
         """The run of this name."""
@@ -56,34 +57,37 @@ class MemoryStore:
         slate: Mapping[str, Any] | None = None,
     ) -> Round:
         """The waiting round `index`, as it was first shown."""
-        log = self._log(name)
-        if index > len(log) or last_key(log[:index]) != after:
-            raise stale(name, index, waiting_index(log))
-        if index < len(log) and log[index].answer is None:
-            return log[index]
-        if index != len(log):
-            raise stale(name, index, waiting_index(log))
-        log.append(Round(index, shown_at, key=new_key(), slate=slate))
-        return log[-1]
+        with self._lock:
+            log = self._log(name)
+            if index > len(log) or last_key(log[:index]) != after:
+                raise stale(name, index, waiting_index(log))
+            if index < len(log) and log[index].answer is None:
+                return log[index]
+            if index != len(log):
+                raise stale(name, index, waiting_index(log))
+            log.append(Round(index, shown_at, key=new_key(), slate=slate))
+            return log[-1]
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round."""
-        log = self._log(name)
-        if waiting_index(log) != answered.index or log[-1].key != answered.key:
-            raise stale(name, answered.index, waiting_index(log))
-        if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
-            raise outvoted(name, answered.index)
-        log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=log[-1].slate)
+        with self._lock:
+            log = self._log(name)
+            if waiting_index(log) != answered.index or log[-1].key != answered.key:
+                raise stale(name, answered.index, waiting_index(log))
+            if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
+                raise outvoted(name, answered.index)
+            log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=log[-1].slate)
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
         """Keep one rater's ballot for the waiting round."""
-        log = self._log(name)
-        if waiting_index(log) != index:
-            raise stale(name, index, waiting_index(log))
-        cast = self._ballots.setdefault((name, index), [])
-        if any(b.rater == ballot.rater for b in cast):
-            raise doubled(name, index, ballot.rater)
-        cast.append(ballot)
+        with self._lock:
+            log = self._log(name)
+            if waiting_index(log) != index:
+                raise stale(name, index, waiting_index(log))
+            cast = self._ballots.setdefault((name, index), [])
+            if any(b.rater == ballot.rater for b in cast):
+                raise doubled(name, index, ballot.rater)
+            cast.append(ballot)
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         """The ballots cast for a round."""
@@ -92,11 +96,12 @@ class MemoryStore:
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         """Take back every round from `index` on."""
-        log = self._log(name)
-        if last is not None and last_key(log) != last:
-            raise overtaken(name)
-        del log[index:]
-        self._forget_ballots(name, index)
+        with self._lock:
+            log = self._log(name)
+            if last is not None and last_key(log) != last:
+                raise overtaken(name)
+            del log[index:]
+            self._forget_ballots(name, index)
 
     def change_meta(
         self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
@@ -108,9 +113,10 @@ class MemoryStore:
 
     def delete(self, name: str) -> None:
         """Forget a run and its log."""
-        self.record(name)
-        del self._records[name], self._logs[name]
-        self._forget_ballots(name, 0)
+        with self._lock:
+            self.record(name)
+            del self._records[name], self._logs[name]
+            self._forget_ballots(name, 0)
 
     def _forget_ballots(self, name: str, index: int) -> None:
         for key in [key for key in self._ballots if key[0] == name and key[1] >= index]:
