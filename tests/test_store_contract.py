@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from zorank import Ballot, InvalidInput, Ranking, Run, StaleAnswer, StoreError, minimize
+from zorank import Ballot, InvalidInput, Ranking, Run, Slate, StaleAnswer, StoreError, minimize
 from zorank.problems import sphere
+from zorank.slates import Points
 from zorank.stores import default_url, open_store, schema, sql
 from zorank.types import Round, RunRecord
 
@@ -82,6 +83,68 @@ def test_a_round_waits_and_is_answered(store, record):
     store.answer("a run", replace(line, key=waiting.key))
     store.append("a run", 1, 20.0, after=waiting.key)
     assert store.rounds("a run") == [line, Round(1, 20.0)]
+
+
+SLATE = {"question": "rank", "design": {"kind": "points", "radius": 0.1, "key": str(2**70)}}
+
+
+def test_a_round_keeps_what_was_shown_first(store, record):
+    store.create(record)
+    waiting = store.append("a run", 0, 1.0, slate=SLATE)
+    assert waiting.slate == SLATE
+    assert store.append("a run", 0, 2.0, slate={"another": 1}).slate == SLATE
+    assert store.append("a run", 0, 2.0).slate == SLATE
+    assert store.last("a run").slate == SLATE
+    store.answer("a run", answered(0, 1, key=waiting.key, slate={"another": 1}))
+    second = store.append("a run", 1, 3.0, after=waiting.key)
+    assert second.slate is None
+    assert store.append("a run", 1, 3.0, waiting.key, SLATE).slate is None
+    assert [line.slate for line in store.rounds("a run")] == [SLATE, None]
+    store.undo("a run", 0)
+    assert store.append("a run", 0, 4.0, slate={"another": 1}).slate == {"another": 1}
+
+
+def test_a_branch_keeps_what_was_shown(store, record):
+    store.create(record, [answered(0, 1, slate=SLATE), answered(1, 0)])
+    assert [line.slate for line in store.rounds("a run")] == [SLATE, None]
+
+
+def test_what_was_shown_tells_no_lines_apart():
+    assert Round(0, 1.0, slate=SLATE) == Round(0, 1.0)
+    assert "slate" not in repr(Round(0, 1.0, slate=SLATE))
+
+
+def test_a_recorded_run_goes_on_bit_for_bit(store):
+    whole = Run("rank-process", np.ones(5), seed=1, store=store, name="a", record_slates=True)
+    for _ in range(6):
+        whole.tell(whole.ask().answer_from(np.array([x @ x for x in whole.ask()])))
+    again = Run.open(store, "a")
+    assert [line.slate for line in again.rounds()] == [line.slate for line in whole.rounds()]
+    assert None not in [line.slate for line in again.rounds()]
+    assert again.best().tobytes() == whole.best().tobytes()
+
+
+def test_two_that_ask_at_once_are_given_one_slate(store):
+    runs = [
+        Run("zo-ranksgd", np.ones(3), seed=1, store=store, name="a", record_slates=True)
+        for _ in range(4)
+    ]
+    barrier, shown = threading.Barrier(4), []
+
+    def ask(run, i):
+        # What each would show differs, as it may after an upgrade.
+        run._questions.new = lambda index, state, looks=None: Slate(Points(np.full((6, 3), i)))
+        barrier.wait()
+        shown.append(np.asarray(run.ask()).tobytes())
+
+    threads = [threading.Thread(target=ask, args=(run, float(i))) for i, run in enumerate(runs)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert len(shown) == 4
+    assert len(set(shown)) == 1
+    assert np.asarray(Run.open(store, "a").ask()).tobytes() == shown[0]
 
 
 def test_the_newest_line_tells_whether_anything_happened(store, record):
@@ -431,6 +494,43 @@ def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
     store = open_store(str(file))
     store.append("a run", 1, 4.0)
     store.cast("a run", 1, Ballot("ann", Ranking.of([0])))
+    store.close()
+
+
+def test_a_database_of_the_second_schema_goes_on_and_records(tmp_path):
+    file = tmp_path / "runs.db"
+    whole = Run("zo-ranksgd", np.ones(2), seed=7)
+    for i in range(5):
+        whole.ask()
+        whole.tell([i])
+    with sqlite3.connect(file) as old:
+        for tables in schema.MIGRATIONS[:2]:
+            old.executescript(tables.format(**schema.DIALECTS["sqlite"]))
+        old.execute("INSERT INTO zorank_schema VALUES (2)")
+        options = json.dumps(dict(whole.record.options))
+        row = (1, "a run", "zo-ranksgd", options, 1, np.ones(2).tobytes(), "7", "0.1", 1.5, "{}")
+        old.execute(f"INSERT INTO zorank_runs VALUES ({', '.join('?' * 10)})", row)
+        for i in range(3):
+            told = (json.dumps({"order": [[i]]}), "ann", 3.5) if i < 2 else (None, None, None)
+            line = (i + 1, 1, i, 2.5, *told, "{}", None, f"key {i}")
+            old.execute(f"INSERT INTO zorank_rounds VALUES ({', '.join('?' * 10)})", line)
+        old.execute(
+            "INSERT INTO zorank_ballots VALUES (1, 1, 2, 'ann', 1, '{\"order\": []}', 1, NULL)"
+        )
+    old.close()
+    for _ in range(2):  # a second opening migrates nothing again
+        open_store(str(file)).close()
+    store = open_store(str(file))
+    run = Run.open(store, "a run", record_slates=True)
+    assert [(line.key, line.slate) for line in run.rounds()] == [
+        (f"key {i}", None) for i in range(3)
+    ]
+    assert [ballot.rater for ballot in store.ballots("a run", 2)] == ["ann"]
+    for i in range(2, 5):
+        run.ask()
+        run.tell([i])
+    assert run.best().tobytes() == whole.best().tobytes()
+    assert [line.slate is None for line in store.rounds("a run")] == [True] * 3 + [False] * 2
     store.close()
 
 

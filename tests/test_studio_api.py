@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from zorank import Ranking, Run
+from zorank import Ranking, Run, optimizers
 from zorank.optimizers import PickStart
 from zorank.renderers import REGISTRY, Landscape
 from zorank.stores import open_store
@@ -224,6 +224,21 @@ def test_a_run_that_cannot_be_opened_does_not_hide_the_others(client, run_id, st
     cards = {card["id"]: card for card in client.get("/api/runs").json()}
     assert "pip install zorank==" in cards["run-older"]["problem"]
     assert "problem" not in cards[run_id]
+
+
+def test_a_run_whose_slates_are_recorded_opens_after_an_upgrade(client, run_id, store):
+    now = store.record(run_id)
+    optimizer = optimizers.make(now.optimizer, now.options)
+    recorded = Run(optimizer, now.x0, now.seed, record_slates=True)
+    shown = recorded.ask()
+    recorded.tell([1])
+    older = replace(now, name="run-older", revision=99)
+    store.create(older, recorded.rounds())
+    cards = {card["id"]: card for card in client.get("/api/runs").json()}
+    assert "problem" not in cards["run-older"]
+    assert cards["run-older"]["rounds"] == 1
+    assert client.get("/api/runs/run-older/round").json()["index"] == 1
+    assert Run.open(store, "run-older").steps[0].slate[0].tobytes() == shown[0].tobytes()
 
 
 @pytest.mark.parametrize(
