@@ -65,6 +65,9 @@ class Optimizer(Protocol[S]):
 class Looks(Protocol):
     """What the candidates of one run look like: near means alike. Deterministic."""
 
+    begin: int
+    """The index of the first round whose candidates are looked at when it is answered."""
+
     def __call__(self, candidates: NDArray[np.float64]) -> NDArray[np.float64]:
         """An (n, p) array for (n, d) candidates; among random candidates E|z|² is 1."""
         ...
@@ -86,6 +89,10 @@ class LookingOptimizer(Optimizer[S], Protocol[S]):
 
     def ask(self, state: S, rng: np.random.Generator, looks: Looks | None = None) -> Slate:
         """The question this state asks next."""
+        ...
+
+    def unlooked(self, state: S) -> Sequence[Vector]:
+        """The candidates that were shown without looks, in the order of their showing."""
         ...
 
     def prospects(self, state: S, slate: Slate, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -179,6 +186,8 @@ class Store(Protocol):
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
         """Answer the waiting round; refuse if it is not the one, by index and key, that waits.
+
+        If the answered line has a slate, it replaces the stored one: looks may have joined it.
 
         The line keeps when and what was shown.
         `ballots` is how many the answer was made of; if another was cast meanwhile, the answer is

@@ -34,6 +34,19 @@ def question(
     return asked
 
 
+def with_looks(optimizer: Any, state: Any, slate: Slate, index: int, looks: Looks | None) -> Slate:
+    """The slate of round `index` with the looks of its candidates, if the optimizer uses them.
+
+    Candidates that were shown earlier without looks come before its own.
+    """
+    if looks is None or not uses_looks(optimizer) or index < looks.begin:
+        return slate
+    earlier = optimizer.unlooked(state)
+    if slate.looks is not None and not earlier:
+        return slate
+    return replace(slate, looks=looks(np.array([*earlier, *slate])))
+
+
 class Questions:
     """The slates of one run.
 
@@ -53,6 +66,15 @@ class Questions:
     def record(self, slate: Slate) -> tuple[dict[str, Any], Slate]:
         """The slate as the log keeps it, and as it is read back."""
         return slate_log.record(slate, self.shown)
+
+    def looked_at(
+        self, line: Round, slate: Slate, state: Any, looks: Looks | None
+    ) -> tuple[Round, Slate]:
+        """The waiting line and its slate with looks, where the optimizer uses them."""
+        seen = with_looks(self._optimizer, state, slate, line.index, looks)
+        if seen.looks is None or seen is slate or line.slate is None:
+            return line, slate
+        return replace(line, slate=slate_log.add_looks(line.slate, seen.looks)), seen
 
     def again(self, line: Round, state: Any) -> Slate:
         """The slate of a line in the log, whose state before it is given.

@@ -222,7 +222,7 @@ class Run:
                 f"this answers round {round} of run {self.name!r}, "
                 f"but round {self._waiting.index} waits"
             )
-        answer, slate = as_answer(answer), self._waiting_slate()
+        answer, slate = as_answer(answer), self._looked_at()
         answer.check(len(slate))
         state = self._foresee(slate, answer)
         answered = replace(
@@ -238,7 +238,8 @@ class Run:
 
     def preview(self, answer: Answer | Order) -> Slate:
         """The slate that would follow this answer to the waiting one; nothing is told."""
-        answer, slate = as_answer(answer), self.ask()
+        self.ask()
+        answer, slate = as_answer(answer), self._looked_at()
         answer.check(len(slate))
         state = self._foresee(slate, answer)
         return self._questions.new(len(self._log) + 1, state, self.looks)
@@ -457,6 +458,16 @@ class Run:
         if self._waiting is None:
             raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
         return self._slate_of(self._waiting)
+
+    def _looked_at(self) -> Slate:
+        """The waiting slate with looks, if the optimizer uses them; the log gets them with it."""
+        slate = self._waiting_slate()
+        if self._waiting is None:
+            return slate
+        line, seen = self._questions.looked_at(self._waiting, slate, self.state, self.looks)
+        if seen is not slate:
+            self._waiting, self._slate, self._foreseen = line, (line.key, seen), None
+        return seen
 
     def _slate_of(self, line: Round) -> Slate:
         """The slate of the next line of the log, made once."""

@@ -121,7 +121,14 @@ def encode(slate: Slate) -> dict[str, Any]:
         data["k"] = slate.k
     if slate.looks is not None:
         data["looks"] = _array(np.asarray(slate.looks, dtype=np.float64))
+    if slate.promise:
+        data["promise"] = {name: float(value) for name, value in slate.promise.items()}
     return {**data, "design": _design(slate)}
+
+
+def add_looks(data: Record, looks: NDArray[np.float64]) -> dict[str, Any]:
+    """The record of a slate whose candidates have been looked at since."""
+    return {**data, "looks": _array(np.asarray(looks, dtype=np.float64))}
 
 
 def decode(data: Record, earlier: Earlier) -> Slate:
@@ -135,11 +142,12 @@ def decode(data: Record, earlier: Earlier) -> Slate:
                 "upgrade zorank to open it"
             )
         looks = _to_array(data["looks"], 2) if "looks" in data else None
-        slate = Slate(_READERS.get(kind, _to_points)(design, earlier), question, k, looks)
+        promise = {str(name): float(value) for name, value in data.get("promise", {}).items()}
+        slate = Slate(_READERS.get(kind, _to_points)(design, earlier), question, k, looks, promise)
         whole = k is None or (isinstance(k, int) and k > 0)
         if question not in get_args(Question) or not whole:
             raise ValueError(f"the question {question!r:.40} or its k = {k!r:.40} is unknown")
-        if looks is not None and len(looks) != len(slate):
+        if looks is not None and len(looks) < len(slate):
             raise ValueError(f"{len(looks)} looks are given for {len(slate)} candidates")
     except KeyError as error:
         raise _damaged(f"{error.args[0]!r:.60} is not found") from error

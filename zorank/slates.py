@@ -7,8 +7,8 @@ optimizer needs back when the answer arrives, so `tell` takes the slate and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -236,13 +236,17 @@ class Slate:
             with; no difference asks for others), or, for baselines, "compare" (which are better
             than the first) and "values".
         k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
-        looks: what the candidates look like, (m, p), for optimizers that learn from it.
+        looks: what the candidates look like, (m, p), for optimizers that learn from it; rows
+            before these are of candidates that were shown earlier and had no looks then.
+        promise: what its optimizer expects of it: chance, that one candidate beats the best so
+            far, and gain, what it should be better by; empty for optimizers that do not say.
     """
 
     design: Design
     question: Question = "rank"
     k: int | None = None
     looks: NDArray[np.float64] | None = None
+    promise: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.design) == 0:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from zorank.experiments.picture_tastes import (
     Utility,
 )
 from zorank.experiments.tastes import Picture, taste_in_pictures
+from zorank.looks import LARGEST_REFERENCE, for_renderer
 from zorank.protocols import Looks
 from zorank.renderers import Landscape
 from zorank.slates import Shell
@@ -38,6 +38,8 @@ EYE = Landscape(size=64)
 RANDOM_PICTURES = 400
 """How many random landscapes tell the mean and the standard deviation of a taste."""
 REMEMBERED = 4096
+DREAM_REFERENCE = 100
+"""The reference sample of looks at dreams: what the studio takes at a tenth of a second each."""
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
 """The tastes in landscapes, by name."""
@@ -104,14 +106,13 @@ def dream_taste(seed: int) -> Taste:
 
 @lru_cache(maxsize=2)
 def _dreams(prompt: str) -> Callable[[Vector], Picture]:
-    from zorank.experiments.paper.latents import renderer_of
+    from zorank.experiments.paper.latents import looks, renderer_of
 
-    renderer = renderer_of(None, prompt)
+    small = looks(renderer_of(None, prompt))
 
     @lru_cache(maxsize=REMEMBERED // 2)
     def dreamt(candidate: bytes) -> Picture:
-        picture: Picture = renderer.small_picture(np.frombuffer(candidate))
-        return picture
+        return small(np.frombuffer(candidate))
 
     return lambda x: dreamt(np.ascontiguousarray(x, dtype=np.float64).tobytes())
 
@@ -126,5 +127,4 @@ def looks_of(part: str, seed: int) -> Looks | None:
         from zorank.experiments.paper.latents import renderer_of
 
         renderer = renderer_of(None, dream_prompt(seed))
-    found: Looks | None = import_module("zorank.looks").for_renderer(renderer, seed)
-    return found
+    return for_renderer(renderer, seed, DREAM_REFERENCE if part == DREAM else LARGEST_REFERENCE)

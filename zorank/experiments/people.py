@@ -21,6 +21,7 @@ from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.noisy import tie_within
 from zorank.problems import HiddenDirections, SineFeatures
 from zorank.protocols import AnyOptimizer, Looks
+from zorank.questions import question, with_looks
 from zorank.slates import Shell, Slate
 from zorank.types import Answer, Ranking, Vector
 
@@ -136,7 +137,8 @@ def hold_session(
     gains, noises, took = [], [], []
     for n in range(slates):
         began = perf_counter()
-        slate = _question(optimizer, state, rng.for_round(seed, n), looks)
+        slate = question(optimizer, state, rng.for_round(seed, n), looks)
+        slate = with_looks(optimizer, state, slate, n, looks)
         asked = perf_counter()
         eye = rng.for_content(seed, b"eye", n.to_bytes(4, "little"))
         answer = judge.answer(slate, liking(np.asarray(slate)), eye, n)
@@ -150,11 +152,3 @@ def hold_session(
         noise = optimizer.report(state).get("noise")
         noises.append(None if noise is None else float(noise))
     return Session(tuple(gains), tuple(noises), max(took), float(np.median(took)))
-
-
-def _question(
-    optimizer: Any, state: Any, draws: np.random.Generator, looks: Looks | None
-) -> Slate:
-    if looks is not None and getattr(optimizer, "uses_looks", False):
-        return optimizer.ask(state, draws, looks)  # type: ignore[no-any-return]
-    return optimizer.ask(state, draws)  # type: ignore[no-any-return]

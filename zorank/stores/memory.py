@@ -76,7 +76,8 @@ class MemoryStore:
                 raise stale(name, answered.index, waiting_index(log))
             if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
                 raise outvoted(name, answered.index)
-            log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=log[-1].slate)
+            slate = log[-1].slate if answered.slate is None else answered.slate
+            log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=slate)
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
         """Keep one rater's ballot for the waiting round."""

@@ -121,7 +121,9 @@ class SQLStore:
                 if connection.scalar(sa.select(sa.func.count()).select_from(cast)) != ballots:
                     raise outvoted(name, answered.index)
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
-            connection.execute(update.values(_line(answered)))
+            # Looks may have joined the slate since it was shown.
+            slate = {} if answered.slate is None else {"slate": answered.slate}
+            connection.execute(update.values({**_line(answered), **slate}))
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
         """Keep one rater's ballot for the waiting round."""

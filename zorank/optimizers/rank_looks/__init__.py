@@ -5,7 +5,7 @@ utility is a Gaussian process over both (`mixes`): candidates are near if their 
 they look alike, and the evidence of the answers decides which counts. A slate is chosen from a
 pool (`pool`): random candidates from everywhere, surroundings and crossings of those just shown,
 ascents, and rank-process's own proposals. It is chosen for the expected utility of the best option
-(`choice`); as many slots as the numbers alone have evidence go to rank-process's proposals.
+(`choice`).
 
 Without looks it asks what rank-process asks, except in a box or in all of R^d, where its pool also
 reaches far from the best so far (Astudillo et al., 2023, explore there early on, and it pays).
@@ -43,8 +43,8 @@ SAMPLES = 96
 CLIMBERS = 6
 """Ascents after an answer, one of the mean, the others of samples; each half-way and whole."""
 
-FAR = 512
-"""Draws from everywhere where candidates need no look."""
+FAR, NEAR = 512, 400
+"""Draws from everywhere, and around centres, where candidates need no look."""
 
 TOPS = 2
 """How many of the best so far are centres of the next surroundings beside those just shown."""
@@ -112,9 +112,13 @@ class RankLooks:
         """Nothing is known but a start."""
         return LooksState(self._process().init(x0))
 
+    def unlooked(self, state: LooksState) -> tuple[Vector, ...]:
+        """The known candidates that were not looked at yet, in the order of their showing."""
+        return state.unlooked
+
     def prospects(self, state: LooksState, slate: Slate, rng: np.random.Generator) -> Rows:
         """The surroundings that the next pool begins with, whatever the answer to this slate."""
-        return self._surroundings(_centres(state, slate), rng)
+        return self._surroundings(_centres(state, slate), rng, self.pool)
 
     def ask(
         self, state: LooksState, rng: np.random.Generator, looks: Looks | None = None
@@ -190,11 +194,13 @@ class RankLooks:
         order = np.argsort(-mixture.mean(known), kind="stable")
         return replace(state, mixture=mixture, order=tuple(order.tolist()))
 
-    def _surroundings(self, centres: Sequence[Vector], rng: np.random.Generator) -> Rows:
-        if not self.pool or not centres:
+    def _surroundings(
+        self, centres: Sequence[Vector], rng: np.random.Generator, count: int
+    ) -> Rows:
+        if not count or not centres:
             return np.zeros((0, centres[0].size if centres else 0))
         scaled = np.array(centres) / self.sigma0
-        return self.sigma0 * pool.surroundings(scaled, self.pool, rng, self._place)
+        return self.sigma0 * pool.surroundings(scaled, count, rng, self._place)
 
     def _place(self, x: Vector) -> Vector:
         """Put a candidate, in units of sigma0, where candidates may lie."""
@@ -206,7 +212,7 @@ class RankLooks:
     def _choose(
         self, state: LooksState, seen: Mixture, rng: np.random.Generator, looks: Looks | None
     ) -> Slate:
-        near = self._surroundings(state.centres, rng)
+        near = self._surroundings(state.centres, rng, self.pool if looks else NEAR)
         proposed = np.asarray(self._process().ask(state.process, rng))
         known = {digest(x) for x in state.process.known}
         proposed = proposed[[digest(x) not in known for x in proposed]]
@@ -218,15 +224,14 @@ class RankLooks:
         _, samples = seen.sample(points, SAMPLES, rng)
         incumbent = state.order[0]
         chosen, free = [incumbent], np.arange(len(points)) >= len(seen.known)
-        first = len(seen.known) + len(far) + len(near)
-        slots = min(round((self.m - 1) * seen.weights[0]), len(proposed)) if looks else 0
-        chosen += range(first, first + slots)
         free[chosen] = False
         choice.expected_best(samples, chosen, free, self.m)
         shown = points.pick(chosen)
-        rows = shown.numbers * self.sigma0
-        rows[0] = state.process.known[incumbent]
-        return Slate(Points(rows), k=self.k, looks=shown.looks)
+        space = make_space(self.space, self.bounds, state.process.x0.size)
+        others = [space.place(self.sigma0 * x) for x in shown.numbers[1:]]
+        rows = np.array([state.process.known[incumbent], *others])
+        promise = choice.promise(samples, incumbent, chosen[1:])
+        return Slate(Points(rows), k=self.k, looks=shown.looks, promise=promise)
 
     def _far(
         self, state: LooksState, rng: np.random.Generator, looks: Looks | None
@@ -234,9 +239,13 @@ class RankLooks:
         """Candidates from everywhere: those looked at already, or free draws."""
         if looks is not None:
             return looks.reference()
-        drawn = rng.standard_normal((FAR, state.process.x0.size))
-        rows = np.array([self._place(state.process.x0 / self.sigma0 + x) for x in drawn])
-        return self.sigma0 * rows, None
+        x0 = state.process.x0
+        if self.bounds is None:
+            drawn = x0 + self.sigma0 * rng.standard_normal((FAR, x0.size))
+        else:
+            lower, upper = (np.broadcast_to(edge, x0.shape) for edge in self.bounds)
+            drawn = rng.uniform(lower, upper, (FAR, x0.size))
+        return drawn, None
 
     def _seen(self, candidates: Rows, looks: Looks | None) -> Seen:
         shown = None if looks is None else looks(candidates)
@@ -247,7 +256,8 @@ class RankLooks:
         mean, samples = seen.sample(points, CLIMBERS - 1, rng)
         values = np.column_stack([mean, samples])
         on_shell = self.space == "gaussian"
-        ends = pool.ascents(points.numbers, values, self._place, on_shell)
+        length = pool.SMOOTH_LENGTH if points.looks is not None else seen.leading.traits.length
+        ends = pool.ascents(points.numbers, values, length, self._place, on_shell)
         start = points.numbers[int(np.argmax(mean))]
         halves = [self._place(0.5 * (start + end)) for end in ends]
         return np.vstack([ends, halves])

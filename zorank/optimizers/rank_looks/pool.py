@@ -30,7 +30,7 @@ RADII = (0.1, 0.2, 0.35, 0.6)
 CROSSED, CROSSING_NOISE = 0.2, 0.1
 """The share of draws that cross two centres, and the noise on what is taken from the second."""
 
-SMOOTH_LENGTH, SMOOTH_NUGGET = 0.8, 0.05
+SMOOTH_LENGTH, SMOOTH_NUGGET = 1.0, 0.02
 """Length-scale and nugget of the smooth function that ascents climb."""
 
 FIRST_STEP, STEPS, HALVINGS = 0.15, 12, 4
@@ -49,26 +49,28 @@ def surroundings(centres: Rows, count: int, rng: np.random.Generator, place: Pla
     return _placed(np.where(taken, others, drawn), place)
 
 
-def ascents(points: Rows, values: Rows, place: Place, on_shell: bool) -> Rows:
-    """For each column of values at these points, where a smooth fit of them is highest nearby."""
-    kernel = np.exp(-half_sq_dists(points, points) / points.shape[1] / SMOOTH_LENGTH**2)
+def ascents(points: Rows, values: Rows, length: float, place: Place, on_shell: bool) -> Rows:
+    """For each column of values at these points, where a fit of this length is highest nearby."""
+    kernel = np.exp(-half_sq_dists(points, points) / points.shape[1] / length**2)
     nugget = SMOOTH_NUGGET * np.eye(len(points))
     weights = np.linalg.solve(kernel + nugget, values - values.mean(axis=0))
     fits = kernel @ weights
     climbed = [
-        _climb(points, weights[:, i], points[int(np.argmax(fits[:, i]))], place, on_shell)
+        _climb(points, weights[:, i], points[int(np.argmax(fits[:, i]))], length, place, on_shell)
         for i in range(values.shape[1])
     ]
     return np.array(climbed)
 
 
-def _climb(points: Rows, weights: Vector, start: Vector, place: Place, on_shell: bool) -> Vector:
+def _climb(
+    points: Rows, weights: Vector, start: Vector, length: float, place: Place, on_shell: bool
+) -> Vector:
     """Gradient ascent of Σ w_i k(x, x_i), with a step that doubts itself."""
     d = start.size
 
     def kernel(x: Vector) -> Vector:
         gaps = half_sq_dists(x[None], points)[0] / d
-        return np.asarray(weights * np.exp(-gaps / SMOOTH_LENGTH**2))
+        return np.asarray(weights * np.exp(-gaps / length**2))
 
     x, pulls = start, kernel(start)
     height, step = float(pulls.sum()), FIRST_STEP
@@ -76,11 +78,11 @@ def _climb(points: Rows, weights: Vector, start: Vector, place: Place, on_shell:
         uphill = pulls @ points - pulls.sum() * x
         if on_shell:  # what leads off the shell is no way up
             uphill -= (uphill @ x) / (x @ x) * x
-        length = float(np.linalg.norm(uphill))
-        if length == 0.0 or not math.isfinite(length):
+        slope = float(np.linalg.norm(uphill))
+        if slope == 0.0 or not math.isfinite(slope):
             return x
         for _ in range(HALVINGS):
-            ahead = place(x + (step * math.sqrt(d) / length) * uphill)
+            ahead = place(x + (step * math.sqrt(d) / slope) * uphill)
             ahead_pulls = kernel(ahead)
             if ahead_pulls.sum() > height:
                 break
