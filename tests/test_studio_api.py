@@ -56,7 +56,8 @@ def client(app):
 
 @pytest.fixture
 def run_id(client):
-    return client.post("/api/runs", json={"renderer": "landscape", "seed": 1}).json()["id"]
+    body = {"renderer": "landscape", "seed": 1, "method": "rank-process"}
+    return client.post("/api/runs", json=body).json()["id"]
 
 
 def answer(client, run_id, order, **more):

@@ -79,7 +79,7 @@ def studio(store, judge=blueness, name="mine:blueness", **options):
 
 
 def new_run(client, **settings):
-    body = {"renderer": "landscape", "seed": 1, **settings}
+    body = {"renderer": "landscape", "seed": 1, "method": "rank-process", **settings}
     return client.post("/api/runs", json=body).raise_for_status().json()["id"]
 
 

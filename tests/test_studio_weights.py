@@ -8,7 +8,7 @@ from zorank.renderers import Dream, Landscape
 from zorank.renderers.interface import resolve
 from zorank.stores import open_store
 from zorank.studio import create_app
-from zorank.studio.views import weights_note
+from zorank.studio.views import run_note
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_other_weights_are_a_note_to_the_owner_and_no_error(client, store):
 
 
 def test_a_run_that_never_said_and_one_without_weights_have_no_note():
-    assert weights_note({}, resolve(Dream())) == ""
-    assert weights_note({"weights": "others"}, resolve(Landscape())) == ""
+    assert run_note({}, resolve(Dream())) == ""
+    assert run_note({"weights": "others"}, resolve(Landscape())) == ""
 
 
 def test_browsers_do_not_keep_pictures_of_other_weights(client, monkeypatch):

@@ -34,14 +34,7 @@ if TYPE_CHECKING:
 COMPONENTS = 40
 """Principal components that are kept; fewer than a third of the reference sample."""
 
-LARGEST_REFERENCE, SMALLEST_REFERENCE = 192, 48
-LARGEST_POOL, SMALLEST_POOL = 36, 8
-"""Looks of the reference sample, and of a round."""
-
-SECONDS_A_ROUND = 2.5
-"""What looks may take of a round, in the background: people look at six pictures for longer."""
-
-SECONDS_TO_TRY = 3.0
+SECONDS_TO_TRY = 1.0
 """A first look that takes longer is not waited for: the run works without looks."""
 
 SAME = 1e-3
@@ -52,6 +45,27 @@ CHUNK = 8
 """Looks that are remembered, and that are asked for at once."""
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How many looks a run affords; kept with it, so that it asks the same when it goes on.
+
+    Attributes:
+        pool: candidates that are looked at in a round.
+        reference: size of the reference sample.
+        begin: the first round whose candidates are looked at: later where the reference sample
+            takes some rounds.
+    """
+
+    pool: int
+    reference: int
+    begin: int
+
+
+PLANS = {0.05: Plan(pool=36, reference=192, begin=0), 0.25: Plan(pool=24, reference=96, begin=3)}
+"""The plan for looks of at most so many seconds each: about two seconds a round, while people look
+at six pictures. There are few, so that the same run is made whatever else the machine does."""
+
+
 class RunLooks:
     """The looks of one run's candidates: principal components over its reference sample.
 
@@ -60,26 +74,25 @@ class RunLooks:
         dim: d.
         space: "gaussian" or "euclidean", where candidates live.
         seed: the run's, which draws the reference sample.
-        size: of the reference sample.
-        begin: the index of the first round whose candidates are looked at when it is answered;
-            later where the reference sample takes some rounds to look at.
+        plan: how many looks there are, and when they begin.
     """
 
     def __init__(
-        self,
-        look: Look,
-        dim: int,
-        space: str,
-        seed: int,
-        size: int = LARGEST_REFERENCE,
-        begin: int = 0,
+        self, look: Look, dim: int, space: str, seed: int, plan: Plan = PLANS[0.05]
     ) -> None:
-        self.begin = begin
-        self._look, self._dim, self._space, self._seed, self._size = look, dim, space, seed, size
+        self.begin = plan.begin
+        self._look, self._dim, self._space, self._seed = look, dim, space, seed
+        self._size = plan.reference
         self._lock = threading.RLock()
         self._basis: _Basis | None = None
         self._rows: list[Rows] = []
         self._memory: OrderedDict[bytes, Rows] = OrderedDict()
+        self._expected: tuple[Rows, Rows] | None = None
+
+    def expect(self, candidates: Rows, looks: Rows) -> None:
+        """Refuse to go on if these candidates no longer look like this."""
+        with self._lock:
+            self._expected = (candidates, looks)
 
     def __call__(self, candidates: Rows) -> Rows:
         """The looks of (n, d) candidates: (n, p); among random candidates E|z|² is 1."""
@@ -113,16 +126,11 @@ class RunLooks:
                 self._rows.append(self._raw(self._draws()[done : done + CHUNK]))
             elif self._basis is None:
                 self._check_same_again()
-                self._basis = _Basis.of(np.vstack(self._rows))
+                basis = _Basis.of(np.vstack(self._rows))
+                self._check_expected(basis)
+                self._basis = basis
                 self._rows.clear()
             return self._basis is None
-
-    def agrees(self, candidates: Rows, looks: Rows) -> bool:
-        """Whether candidates still look as they did."""
-        found = self(candidates)
-        return found.shape == looks.shape and bool(
-            np.sqrt(np.mean(np.sum((found - looks) ** 2, axis=1))) < SAME
-        )
 
     def _built(self) -> _Basis:
         while self.step():
@@ -143,6 +151,15 @@ class RunLooks:
         scale = float(np.abs(first).max()) + 1e-12
         if again.shape != first.shape or float(np.abs(again - first).max()) > SAME * scale:
             raise LookError("its look says something else of the same candidate every time")
+
+    def _check_expected(self, basis: _Basis) -> None:
+        if self._expected is None:
+            return
+        candidates, looks = self._expected
+        found = basis.project(self._raw(candidates))
+        same = found.shape == looks.shape
+        if not same or math.sqrt(np.mean(np.sum((found - looks) ** 2, axis=1))) > SAME:
+            raise LookError("its look says something else of candidates than when the run began")
 
     def _raw(self, candidates: Rows) -> Rows:
         try:
@@ -198,40 +215,13 @@ class _Basis:
         return int(self.axes.shape[1])
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How many looks a run can afford; kept with it, so that it asks the same when it goes on.
-
-    Attributes:
-        pool: candidates that are looked at in a round.
-        reference: size of the reference sample.
-        begin: the first round whose candidates are looked at.
-    """
-
-    pool: int
-    reference: int
-    begin: int
-
-    @classmethod
-    def for_cost(cls, seconds: float) -> Plan | None:
-        """The plan for looks that take so long each; None if a round can afford too few."""
-        pool = min(LARGEST_POOL, int(SECONDS_A_ROUND / max(seconds, 1e-9)))
-        if pool < SMALLEST_POOL:
-            return None
-        rounds = 4.0 * SECONDS_A_ROUND / max(seconds, 1e-9)
-        reference = int(min(LARGEST_REFERENCE, max(SMALLEST_REFERENCE, rounds)))
-        return cls(pool, reference, int(reference * seconds / SECONDS_A_ROUND))
-
-
-def for_renderer(
-    renderer: Renderer, seed: int, size: int = LARGEST_REFERENCE, begin: int = 0
-) -> RunLooks | None:
+def for_renderer(renderer: Renderer, seed: int, plan: Plan = PLANS[0.05]) -> RunLooks | None:
     """The looks of a run of this renderer; None if nothing says what its candidates look like."""
     resolved = resolve(renderer)
     look = look_of(resolved)
     if look is None:
         return None
-    return RunLooks(look, resolved.dim, resolved.space, seed, size, begin)
+    return RunLooks(look, resolved.dim, resolved.space, seed, plan)
 
 
 def look_of(renderer: ResolvedRenderer) -> Look | None:
@@ -250,24 +240,26 @@ def plan_for(renderer: ResolvedRenderer) -> Plan | None:
     if look is None:
         return None
     seconds = _seconds(look, renderer.dim)
-    return None if seconds is None else Plan.for_cost(seconds)
+    if seconds is None:
+        return None
+    return next((plan for most, plan in PLANS.items() if seconds <= most), None)
 
 
 def _seconds(look: Look, dim: int) -> float | None:
-    """What one look takes, the second time; None if it fails or takes too long."""
-    candidates = rng.for_content(0, b"try a look").standard_normal((2, dim))
+    """What the quickest of a few looks takes; 0 if it fails, None if it takes too long."""
+    candidates = rng.for_content(0, b"try a look").standard_normal((4, dim))
     found: list[float] = []
 
     def attempt() -> None:
         try:
-            look(candidates[:1])
-            began = perf_counter()
-            look(candidates)
-            found.append((perf_counter() - began) / len(candidates))
-        except Exception:  # it will be told where looks are used
+            for candidate in candidates:
+                began = perf_counter()
+                look(candidate[None])
+                found.append(perf_counter() - began)
+        except Exception:  # it is told where looks are used
             found.append(0.0)
 
     thread = threading.Thread(target=attempt, daemon=True, name="zorank-look")
     thread.start()
     thread.join(SECONDS_TO_TRY)
-    return found[0] if found else None
+    return min(found, default=None)

@@ -10,6 +10,7 @@ what is taken back is forgotten: a line's key says whether the past is still the
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.errors import InvalidInput, StaleAnswer, StoreError
+from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Looks, Store
 from zorank.questions import Questions, question, uses_looks
@@ -78,7 +79,8 @@ class Run:
             then always written down.
 
     Attributes:
-        looks: as above; None lets the run go on without.
+        looks: as above; None lets the run go on without. Looks that fail are dropped.
+        looks_problem: why looks were dropped; empty if they were not.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Run:
         self._trace = trace
         self._record_slates = self._keep_shown = record_slates
         self.looks = looks
+        self.looks_problem = ""
         self._start_over()
         self._load()
 
@@ -242,7 +245,7 @@ class Run:
         answer, slate = as_answer(answer), self._looked_at()
         answer.check(len(slate))
         state = self._foresee(slate, answer)
-        return self._questions.new(len(self._log) + 1, state, self.looks)
+        return self._asked(len(self._log) + 1, state)
 
     def prospects(self) -> NDArray[np.float64]:
         """Candidates that the next question looks at whatever the answer is; none for most.
@@ -254,6 +257,11 @@ class Run:
             return np.empty((0, self._record.x0.size))
         generator = rng.for_round(self._record.seed, len(self._log) + 1)
         return np.asarray(find(self.state, self.ask(), generator))
+
+    def unlooked(self) -> list[Vector]:
+        """The candidates that were shown without looks, for an optimizer that uses them."""
+        find = getattr(self._optimizer, "unlooked", None)
+        return [] if find is None else list(find(self.state))
 
     def undo(self, rounds: int = 1) -> None:
         """Take back the last answered rounds; the first of them waits again, exactly as before."""
@@ -410,7 +418,7 @@ class Run:
         slate = None
         if record is None and self._records():
             asked = (
-                self._questions.new(index, self.state, self.looks)
+                self._asked(index, self.state)
                 if before is None
                 else self._questions.again(before, self.state)
             )
@@ -464,10 +472,30 @@ class Run:
         slate = self._waiting_slate()
         if self._waiting is None:
             return slate
-        line, seen = self._questions.looked_at(self._waiting, slate, self.state, self.looks)
+        waiting, state = self._waiting, self.state
+        line, seen = self._with_looks(
+            lambda looks: self._questions.looked_at(waiting, slate, state, looks)
+        )
         if seen is not slate:
             self._waiting, self._slate, self._foreseen = line, (line.key, seen), None
         return seen
+
+    def drop_looks(self, problem: str) -> None:
+        """Go on without looks, and say why."""
+        if self.looks is not None:
+            self.looks, self.looks_problem = None, problem
+            logging.getLogger("zorank").warning("run %s uses no looks: %s", self.name, problem)
+
+    def _asked(self, index: int, state: Any) -> Slate:
+        return self._with_looks(lambda looks: self._questions.new(index, state, looks))
+
+    def _with_looks(self, make: Callable[[Looks | None], W]) -> W:
+        """What is made with the looks, or without them if they fail."""
+        try:
+            return make(self.looks)
+        except LookError as error:
+            self.drop_looks(str(error))
+            return make(None)
 
     def _slate_of(self, line: Round) -> Slate:
         """The slate of the next line of the log, made once."""

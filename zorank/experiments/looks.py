@@ -22,7 +22,16 @@ from zorank.experiments import cells
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
 from zorank.experiments.judges import algorithm_3, revision_of
-from zorank.experiments.looks_cases import DREAM, EYE, KINDS, LANDSCAPE, PEERS, looks_of, taste_of
+from zorank.experiments.looks_cases import (
+    DREAM,
+    EYE,
+    KINDS,
+    LANDSCAPE,
+    PEERS,
+    PLAN_OF,
+    looks_of,
+    taste_of,
+)
 from zorank.experiments.people import Judge, hold_session
 from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential
 from zorank.optimizers import make
@@ -318,6 +327,8 @@ def records(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> list[dict[str
 
 
 def _optimizer(condition: Condition) -> AnyOptimizer:
+    if condition.method == LOOKS and condition.part in PLAN_OF:
+        return make(LOOKS, {**ON_SHELL, "pool": PLAN_OF[condition.part].pool})
     methods = BOX_METHODS if condition.part == PEERS else METHODS
     return methods[condition.method](condition.setting)
 

@@ -26,7 +26,7 @@ from zorank.experiments.picture_tastes import (
     Utility,
 )
 from zorank.experiments.tastes import Picture, taste_in_pictures
-from zorank.looks import LARGEST_REFERENCE, for_renderer
+from zorank.looks import PLANS, for_renderer
 from zorank.protocols import Looks
 from zorank.renderers import Landscape
 from zorank.slates import Shell
@@ -38,8 +38,8 @@ EYE = Landscape(size=64)
 RANDOM_PICTURES = 400
 """How many random landscapes tell the mean and the standard deviation of a taste."""
 REMEMBERED = 4096
-DREAM_REFERENCE = 100
-"""The reference sample of looks at dreams: what the studio takes at a tenth of a second each."""
+PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
+"""How many looks there are: as many as the studio takes on an ordinary machine."""
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
 """The tastes in landscapes, by name."""
@@ -127,4 +127,4 @@ def looks_of(part: str, seed: int) -> Looks | None:
         from zorank.experiments.paper.latents import renderer_of
 
         renderer = renderer_of(None, dream_prompt(seed))
-    return for_renderer(renderer, seed, DREAM_REFERENCE if part == DREAM else LARGEST_REFERENCE)
+    return for_renderer(renderer, seed, PLAN_OF[part])

@@ -44,10 +44,10 @@ from zorank.studio.views import (
     for_rater,
     history_rows,
     judge_standing,
+    run_note,
     versioned,
-    weights_note,
 )
-from zorank.studio.words import Facts, could_stop, words
+from zorank.studio.words import Facts, could_stop, words, words_of_looks
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
 
@@ -68,7 +68,7 @@ def list_judges(studio: TheStudio, _: Owner) -> list[dict[str, Any]]:
 def create_run(new: NewRun, studio: TheStudio, _: Owner) -> dict[str, str]:
     """A new run."""
     run_id = studio.create(
-        new.renderer, new.m, new.seed, new.options, new.title, new.raters, **new.kept()
+        new.renderer, new.m, new.seed, new.options, new.title, new.raters, new.method, **new.kept()
     )
     with studio.session(run_id) as session:
         studio.look_ahead(session)
@@ -87,18 +87,19 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
     record = studio.store.record(run_id)
     with studio.session(run_id) as session:
         start, judge, renderer = session.start, session.judge, session.renderer
-        facts = Facts.of(record, session.steps if access.role == "owner" else [])
+        steps = session.steps if access.role == "owner" else []
+        facts = Facts.of(record, steps, session.run.ask())
     return RunShown(
         **describe_run(studio, record),
         role=access.role,
         optimizer={"name": record.optimizer, **record.options},
         raters_needed=studio.needed(run_id),
         start=None if start is None else versioned(f"/api/runs/{run_id}/start", start, renderer),
-        words=words(facts),
+        words=[*words(facts), *words_of_looks(facts)],
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
         keepsake=renderer.keepsake if access.role == "owner" else None,
-        note=weights_note(record.meta, renderer) if access.role == "owner" else "",
+        note=run_note(record.meta, renderer) if access.role == "owner" else "",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, HTTPException, Path, Request
 from pydantic import BaseModel, Field, StringConstraints
@@ -45,6 +45,11 @@ class NewRun(BaseModel):
     options: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=32)
     title: str = Field(default="", max_length=120, pattern=r"^[^\x00-\x1f]*$")
     raters: int = Field(default=1, ge=1, le=1000)
+    method: Literal["rank-looks", "rank-process"] | None = Field(
+        default=None,
+        description="how pictures are chosen: rank-looks also learns from what they look like, "
+        "and is the default where that is known quickly; rank-process knows their numbers only",
+    )
     judge: ChosenJudge | None = Field(
         default=None,
         description="what orders the pictures for people to correct; null is nobody, "

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,13 @@ import numpy as np
 from zorank import rng
 from zorank.agreement import Agreement, agreements
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
-from zorank.optimizers import RankProcess
+from zorank.looks import RunLooks
+from zorank.optimizers import RankLooks, RankProcess
 from zorank.protocols import AnyOptimizer, Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run, Step
 from zorank.slates import Slate
-from zorank.studio import gallery, judging
+from zorank.studio import gallery, judging, looking
 from zorank.studio.access import new_invitation
 from zorank.studio.gallery import Gallery, fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
@@ -95,6 +96,8 @@ class Studio:
         self.gallery = Gallery(workers)
         self.panel = panel or judging.Panel()
         self.bench = judging.Bench(self.gallery, self.panel)
+        self.looker = looking.Looker()
+        self._planner = looking.Planner()
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
 
@@ -106,6 +109,7 @@ class Studio:
         options: Mapping[str, Any] | None = None,
         title: str = "",
         raters: int = 1,
+        method: str | None = None,
         **kept: Any,
     ) -> str:
         """A new run; its id."""
@@ -115,7 +119,17 @@ class Studio:
         made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = made.space
-        optimizer = RankProcess(m=m, space=space, pick=True)
+        plan = None if method == RankProcess.name else self._planner.plan(made)
+        if plan is None and method == RankLooks.name:
+            raise InvalidInput(
+                f"{method} needs to know what pictures look like, and {made.title} does not say "
+                "so, or not quickly; choose rank-process, or leave the method open"
+            )
+        optimizer: AnyOptimizer = (
+            RankProcess(m=m, space=space, pick=True)
+            if plan is None
+            else RankLooks(m=m, space=space, pick=True, pool=plan.pool)
+        )
         x0 = rng.for_content(seed, b"start").standard_normal(made.dim)
         weights = made.weights
         meta = {
@@ -124,12 +138,23 @@ class Studio:
             "title": title or made.prompt[:80] or made.title,
             "raters": raters,
             **({"weights": weights} if weights else {}),
+            **({"looks": asdict(plan)} if plan is not None else {}),
             **kept,  # a judge of its own, or that it has none
         }
         judge = self.panel.choice(meta, made)
         if judge is not None and "judge" in kept:
             self.panel.make(judge)  # a judge that cannot be made must not leave a run behind
-        run = Run(optimizer, x0, seed, self.store, meta=meta, trace=True)
+        looks = looking.looks_for(meta, made, seed)
+        run = Run(
+            optimizer,
+            x0,
+            seed,
+            self.store,
+            meta=meta,
+            trace=True,
+            record_slates=True,
+            looks=looks,
+        )
         self._sessions[run.name] = Session(run, made, judge)
         return run.name
 
@@ -160,7 +185,9 @@ class Studio:
             if meta.get("renderer") not in self.renderers:
                 raise InvalidInput(f"run {run_id!r} was not made in this studio")
             renderer = self.make_renderer(meta["renderer"], meta["renderer_options"])
-            run = Run.open(self.store, run_id, trace=True)
+            looks = looking.looks_for(meta, renderer, self.store.record(run_id).seed)
+            run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
+            looking.expect(run)
             judge = self.panel.choice(meta, renderer)
             return self._sessions.setdefault(run_id, Session(run, renderer, judge))
 
@@ -249,6 +276,8 @@ class Studio:
         if session.waiting.index != index or self.needed(session.run.name) > 1:
             return None
         self.gallery.drop_guesses(session.run.name)
+        if isinstance(session.run.looks, RunLooks) and not session.run.looks.ready:
+            return None  # nobody waits for the reference sample to foresee an answer
         following = session.run.preview(to_candidates(on_screen, session.shown))
         self._render(session, following, gallery.DRAFTED)
         return following
@@ -364,8 +393,16 @@ class Studio:
         slate = session.run.ask()
         self._render(session, slate, gallery.SOON)
         self.verdict(session)  # the judge looks as soon as the pictures are there
+        self.looker.watch(session)
+        self._keep_problem(session)
         if (likely := self.likely(session)) is not None:
             self._render(session, likely, gallery.GUESSED)
+
+    def _keep_problem(self, session: Session) -> None:
+        """Looks that failed once are not tried again."""
+        problem = session.run.looks_problem
+        if problem and self.meta(session.run.name).get("looks_problem") != problem:
+            self.update(session.run.name, looks_problem=problem)
 
     def _render(self, session: Session, slate: Slate, urgency: int) -> None:
         for candidate in slate:

@@ -20,6 +20,7 @@ from zorank.studio.gallery import fingerprint
 from zorank.studio.judging import RECENT, Choice
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
+from zorank.studio.words import reports
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 KNOWN = ("noise", "visible", "consistency", "chance", "gain")
@@ -164,7 +165,8 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
     start = session.start
     started = False
     judged = studio.judge_agreements(session)
-    for step in session.steps:
+    told = reports(session.steps, session.run.ask())
+    for step, report in zip(session.steps, told, strict=True):
         line = step.line
         started = started or step.moved
         distance = 0.0 if start is None else float(np.linalg.norm(step.best - start))
@@ -175,8 +177,8 @@ def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str
                 "question": step.slate.question,
                 "moved": step.moved,
                 "distance": distance if started else 0.0,
-                "radius": step.report.get("radius"),
-                **_known(step.report),
+                "radius": report.get("radius"),
+                **_known(report),
                 "seconds": (line.answered_at or line.shown_at) - line.shown_at,
                 "agreement": studio.round_agreement(step),
                 "judge_agreement": judged.get(line.index, Agreement()).share,
@@ -212,12 +214,17 @@ def _by(renderer: ResolvedRenderer) -> str:
     return f"&weights={weights}" if weights else ""
 
 
-def weights_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
-    """One sentence if a run began with other weights; empty if not, or if nobody knows."""
+def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
+    """What an owner should know of a run: other weights than it began with, looks that failed."""
     began, now = meta.get("weights", ""), renderer.weights
-    if not began or not now or began == now:
-        return ""
-    return "The model’s weights have changed since this run began: its pictures may differ."
+    notes = []
+    if began and now and began != now:
+        notes.append(
+            "The model’s weights have changed since this run began: its pictures may differ."
+        )
+    if problem := meta.get("looks_problem"):
+        notes.append(f"This run goes on without the renderer’s looks: {problem}.")
+    return " ".join(notes)
 
 
 def _raters(line: Round) -> list[str]:

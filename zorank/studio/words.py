@@ -6,11 +6,13 @@ The thresholds are chosen by hand, on simulated people; only these sentences dep
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zorank.estimators import comparisons
 from zorank.run import Step
+from zorank.slates import Slate
 from zorank.studio.presentation import shown_order
 from zorank.types import Poll, Ranking, RunRecord
 
@@ -26,6 +28,9 @@ CONSISTENT, VARIED = 0.85, 0.72
 HARDLY_SEEN, HARDLY_ANYTHING, IN_A_ROW = 1 / 3, 0.05, 3
 """Another round is hardly worth it while its gain is so little: in noise of the eye, in sd."""
 
+BY_LOOKS = 0.8
+"""The probability that looks matter, or do not, beyond which it is said."""
+
 BY_PLACE = 6
 """Favourites on one and the same place in a row: of six places, 1 in 7,776 by chance."""
 
@@ -40,12 +45,16 @@ class Facts:
         alike: how many of the last answers, in a row, said that there is no difference.
         one_place: how many of the last favourites, in a row, stood on the same place on screen.
         several: whether several people rank.
+        seen: how many pictures were shown.
+        first: the round of the picture that the model puts first.
     """
 
     reports: Sequence[Mapping[str, float]] = ()
     alike: int = 0
     one_place: int = 0
     several: bool = False
+    seen: int = 0
+    first: int | None = None
 
     @property
     def known(self) -> int:
@@ -53,18 +62,49 @@ class Facts:
         return sum(map(bool, self.reports))
 
     @classmethod
-    def of(cls, record: RunRecord, steps: Sequence[Step]) -> Facts:
-        """The facts after these rounds."""
+    def of(cls, record: RunRecord, steps: Sequence[Step], waiting: Slate | None = None) -> Facts:
+        """The facts after these rounds, while this slate waits."""
         raters = {rater for step in steps for rater in _raters(step)}
         alike = [_says_nothing(step) for step in reversed(steps)]
         places = [_favourite_place(record, step) for step in reversed(steps)]
         first = places[0] if places else None
         return cls(
-            reports=tuple(step.report for step in steps),
+            reports=tuple(reports(steps, waiting)),
             alike=_leading(alike),
             one_place=_leading([place is not None and place == first for place in places]),
             several=len(raters) > 1,
+            seen=sum(len(step.slate) for step in steps),
+            first=_round_of_best(steps),
         )
+
+
+def reports(steps: Sequence[Step], waiting: Slate | None) -> list[Mapping[str, float]]:
+    """What was reported after each round, and what the slate that followed promises."""
+    slates = [*(step.slate for step in steps[1:]), waiting]
+    return [
+        {**step.report, **(slate.promise if slate is not None and step.report else {})}
+        for step, slate in zip(steps, slates, strict=False)
+    ]
+
+
+def words_of_looks(facts: Facts) -> list[str]:
+    """What was learned of a taste in looks; nothing for methods that do not look."""
+    now = facts.reports[-1] if len(facts.reports) >= TO_KNOW_A_RATER else {}
+    if "looks" not in now or facts.first is None:
+        return []
+    share = now["looks"]
+    by = "partly by what the pictures look like, partly by the numbers behind them"
+    if share >= BY_LOOKS:
+        by = "by what the pictures look like"
+    elif share <= 1 - BY_LOOKS:
+        by = "by the numbers behind the pictures more than by their looks"
+    who = "It learns the raters' taste" if facts.several else "It learns your taste"
+    sure = math.floor(100 * min(now.get("sure", 0.0), 0.99))
+    return [
+        f"{who} {by}.",
+        f"Of {facts.seen} pictures it puts one of round {facts.first + 1} first, "
+        f"{sure} % sure that it beats the next.",
+    ]
 
 
 def words(facts: Facts) -> list[str]:
@@ -132,6 +172,15 @@ def _widens(facts: Facts, rounds: int) -> bool:
     """Whether slates are wider than some rounds ago."""
     radii = [report["radius"] for report in facts.reports if "radius" in report]
     return len(radii) > 1 and radii[-1] > radii[max(-1 - rounds, -len(radii))]
+
+
+def _round_of_best(steps: Sequence[Step]) -> int | None:
+    """The round in which the best was shown first."""
+    if not steps:
+        return None
+    best = steps[-1].best.tobytes()
+    shown = (s.line.index for s in steps if any(x.tobytes() == best for x in s.slate))
+    return next(shown, None)
 
 
 def _leading(flags: Sequence[bool]) -> int:
