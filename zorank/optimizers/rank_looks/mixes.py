@@ -37,6 +37,20 @@ JITTER = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
+class Distances:
+    """Half the squared distances by numbers and by looks, (n, m), to be mixed."""
+
+    by_numbers: Rows
+    by_looks: Rows | None = None
+
+    def mixed(self, share: float) -> Rows:
+        """The distances of a mix."""
+        if share == 1.0 or self.by_looks is None:
+            return self.by_numbers
+        return np.asarray(share * self.by_numbers + (1.0 - share) * self.by_looks)
+
+
+@dataclass(frozen=True, eq=False)
 class Points:
     """Candidates as numbers, in units of sigma0, and as looks."""
 
@@ -46,13 +60,12 @@ class Points:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def half_sq_dists(self, others: Points, share: float) -> Rows:
-        """Half the squared distances of a mix: (n, m)."""
-        by_numbers: Rows = half_sq_dists(self.numbers, others.numbers) / self.numbers.shape[1]
-        if share == 1.0 or self.looks is None or others.looks is None:
-            return by_numbers
-        by_looks = half_sq_dists(self.looks, others.looks)
-        return np.asarray(share * by_numbers + (1.0 - share) * by_looks)
+    def to(self, others: Points) -> Distances:
+        """The distances from each of these candidates to each of the others."""
+        by_numbers = half_sq_dists(self.numbers, others.numbers) / self.numbers.shape[1]
+        if self.looks is None or others.looks is None:
+            return Distances(by_numbers)
+        return Distances(by_numbers, half_sq_dists(self.looks, others.looks))
 
     def join(self, *others: Points) -> Points:
         """These candidates, then the others."""
@@ -87,18 +100,18 @@ class Mix:
     traits: Traits
     belief: Belief
 
-    def predict(self, known: Points, points: Points) -> tuple[Vector, Rows]:
-        """Mean and covariance of the utility at these points."""
+    def predict(self, to_known: Distances, own: Distances) -> tuple[Vector, Rows]:
+        """Mean and covariance of the utility at points, from their distances."""
         belief, said = self.belief, self.belief.said
-        cross = belief.kernel(points.half_sq_dists(known, self.share))
+        cross = belief.kernel(to_known.mixed(self.share))
         told = (cross[:, said.better] - cross[:, said.worse]) @ belief.precision_root.T
-        covariance = belief.kernel(points.half_sq_dists(points, self.share)) - told @ told.T
+        covariance = belief.kernel(own.mixed(self.share)) - told @ told.T
         spread = self.traits.spread
         return cross @ belief.weights / spread, covariance / spread**2
 
-    def mean(self, known: Points, points: Points) -> Vector:
-        """The mean of the utility at these points."""
-        cross = self.belief.kernel(points.half_sq_dists(known, self.share))
+    def mean(self, to_known: Distances) -> Vector:
+        """The mean of the utility at points, from their distances."""
+        cross = self.belief.kernel(to_known.mixed(self.share))
         return np.asarray(cross @ self.belief.weights / self.traits.spread)
 
 
@@ -128,16 +141,18 @@ class Mixture:
 
     def mean(self, points: Points) -> Vector:
         """The mean utility over all mixes."""
-        return np.asarray(sum(w * mix.mean(self.known, points) for w, mix in self._counting()))
+        to_known = points.to(self.known)
+        return np.asarray(sum(w * mix.mean(to_known) for w, mix in self._counting()))
 
     def sample(self, points: Points, count: int, rng: np.random.Generator) -> tuple[Vector, Rows]:
         """The mean over all mixes, (n,), and joint samples, (n, count), shared out by weight."""
         counting = self._counting()
         weights = np.array([w for w, _ in counting])
         shares = rng.multinomial(count, weights / weights.sum())
+        to_known, own = points.to(self.known), points.to(points)
         mean, drawn = np.zeros(len(points)), []
         for (weight, mix), n in zip(counting, shares, strict=True):
-            middle, covariance = mix.predict(self.known, points)
+            middle, covariance = mix.predict(to_known, own)
             mean += weight * middle
             if n:
                 root = _root(covariance)
@@ -149,8 +164,9 @@ class Mixture:
         if better == worse:
             return 1.0
         pair, total = self.known.pick([better, worse]), 0.0
+        to_known, own = pair.to(self.known), pair.to(pair)
         for weight, mix in self._counting():
-            mean, covariance = mix.predict(self.known, pair)
+            mean, covariance = mix.predict(to_known, own)
             variance = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
             doubt = math.sqrt(max(float(variance), 1e-12))
             total += weight * 0.5 * math.erfc((mean[1] - mean[0]) / doubt / math.sqrt(2.0))
@@ -179,10 +195,10 @@ def weigh(
         before: the mixture before the last answer, to start from.
         factors: each rater's own noise, as rank-process infers it.
     """
-    mixes = [Mix(1.0, *numbers)]
+    mixes, distances = [Mix(1.0, *numbers)], known.to(known)
     for share in SHARES[1:] if known.looks is not None else ():
         old = None if before is None else next((m for m in before.mixes if m.share == share), None)
-        gaps = known.half_sq_dists(known, share)
+        gaps = distances.mixed(share)
         np.fill_diagonal(gaps, 0.0)
         sites = None
         if old is not None and old.belief.said.ballot[0] == said.ballot[0]:  # none was forgotten

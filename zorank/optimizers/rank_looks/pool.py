@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,39 +52,49 @@ def surroundings(centres: Rows, count: int, rng: np.random.Generator, place: Pla
 
 def ascents(points: Rows, values: Rows, length: float, place: Place, on_shell: bool) -> Rows:
     """For each column of values at these points, where a fit of this length is highest nearby."""
+    squares = (points * points).sum(axis=1)
     kernel = np.exp(-half_sq_dists(points, points) / points.shape[1] / length**2)
     nugget = SMOOTH_NUGGET * np.eye(len(points))
     weights = np.linalg.solve(kernel + nugget, values - values.mean(axis=0))
     fits = kernel @ weights
     climbed = [
-        _climb(points, weights[:, i], points[int(np.argmax(fits[:, i]))], length, place, on_shell)
-        for i in range(values.shape[1])
+        _climb(_Fit(points, squares, column, length), int(np.argmax(fit)), place, on_shell)
+        for column, fit in zip(weights.T, fits.T, strict=True)
     ]
     return np.array(climbed)
 
 
-def _climb(
-    points: Rows, weights: Vector, start: Vector, length: float, place: Place, on_shell: bool
-) -> Vector:
-    """Gradient ascent of Σ w_i k(x, x_i), with a step that doubts itself."""
-    d = start.size
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Σ w_i k(x, x_i), a smooth function of a candidate's numbers."""
 
-    def kernel(x: Vector) -> Vector:
-        gaps = half_sq_dists(x[None], points)[0] / d
-        return np.asarray(weights * np.exp(-gaps / length**2))
+    points: Rows
+    squares: Vector
+    weights: Vector
+    length: float
 
-    x, pulls = start, kernel(start)
-    height, step = float(pulls.sum()), FIRST_STEP
+    def pulls(self, x: Vector) -> Vector:
+        """Its terms at x."""
+        squares = (x * x).sum() + self.squares - 2.0 * (x[None] @ self.points.T)[0]
+        gaps = np.maximum(squares, 0.0) / 2.0 / x.size
+        return np.asarray(self.weights * np.exp(-gaps / self.length**2))
+
+
+def _climb(fit: _Fit, start: int, place: Place, on_shell: bool) -> Vector:
+    """Gradient ascent of a fit from one of its points; a step that fails is halved."""
+    x: Vector = fit.points[start]
+    pulls, step = fit.pulls(x), FIRST_STEP
+    height = float(pulls.sum())
     for _ in range(STEPS):
-        uphill = pulls @ points - pulls.sum() * x
+        uphill = pulls @ fit.points - pulls.sum() * x
         if on_shell:  # what leads off the shell is no way up
             uphill -= (uphill @ x) / (x @ x) * x
         slope = float(np.linalg.norm(uphill))
         if slope == 0.0 or not math.isfinite(slope):
             return x
         for _ in range(HALVINGS):
-            ahead = place(x + (step * math.sqrt(d) / slope) * uphill)
-            ahead_pulls = kernel(ahead)
+            ahead = place(x + (step * math.sqrt(x.size) / slope) * uphill)
+            ahead_pulls = fit.pulls(ahead)
             if ahead_pulls.sum() > height:
                 break
             step /= 2.0
