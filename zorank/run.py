@@ -356,6 +356,7 @@ class Run:
         self._questions = Questions(self._optimizer, self._record)
         self._slate: tuple[str, Slate] | None = None
         self._foreseen: tuple[Answer, Any] | None = None
+        self._last_asked: tuple[Any, Slate] | None = None
 
     def _load(self) -> None:
         """Take in the store's log: keep what is the same, forget what is not, fold what is new."""
@@ -487,7 +488,11 @@ class Run:
             logging.getLogger("zorank").warning("run %s uses no looks: %s", self.name, problem)
 
     def _asked(self, index: int, state: Any) -> Slate:
-        return self._with_looks(lambda looks: self._questions.new(index, state, looks))
+        """What is asked in this state; the last one stays, as what is previewed is often told."""
+        if self._last_asked is None or self._last_asked[0] is not state:
+            slate = self._with_looks(lambda looks: self._questions.new(index, state, looks))
+            self._last_asked = (state, slate)
+        return self._last_asked[1]
 
     def _with_looks(self, make: Callable[[Looks | None], W]) -> W:
         """What is made with the looks, or without them if they fail."""

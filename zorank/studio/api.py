@@ -173,8 +173,10 @@ def draft_answer(
     run_id: Run, index: Index, given: GivenOrder, studio: TheStudio, _: Member
 ) -> dict[str, list[str]]:
     """Say what the answer will probably be: what follows is rendered, and can be loaded, ahead."""
+    number = studio.news(run_id)
     with studio.session(run_id) as session:
-        return {"ahead": _ahead(studio, session, studio.draft(session, index, given.ranking()))}
+        following = studio.draft(session, index, given.ranking(), number)
+        return {"ahead": _ahead(studio, session, following)}
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")

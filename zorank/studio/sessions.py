@@ -7,6 +7,7 @@ an answer costs one `tell`, and no look at the past costs any.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
@@ -100,6 +101,8 @@ class Studio:
         self._planner = looking.Planner()
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
+        self._newest: dict[str, int] = {}
+        self._numbers = itertools.count()
 
     def create(
         self,
@@ -198,6 +201,7 @@ class Studio:
 
         `key` names the showing of the round that was seen: after an undo elsewhere, another one.
         """
+        self.news(run_id)
         with self.session(run_id) as session:
             self._check_waits(session, index)
             if key is not None and key != session.waiting.key:
@@ -271,9 +275,15 @@ class Studio:
         """How many answers close a round."""
         return int(self.store.record(run_id).meta.get("raters", 1))
 
-    def draft(self, session: Session, index: int, on_screen: Ranking) -> Slate | None:
+    def news(self, run_id: str) -> int:
+        """Note that somebody drafts or answers: drafts that still wait for their turn are old."""
+        self._newest[run_id] = number = next(self._numbers)
+        return number
+
+    def draft(self, session: Session, index: int, on_screen: Ranking, number: int) -> Slate | None:
         """Render what would follow this answer, should it be given; the slate it would be."""
-        if session.waiting.index != index or self.needed(session.run.name) > 1:
+        old = self._newest.get(session.run.name) != number
+        if old or session.waiting.index != index or self.needed(session.run.name) > 1:
             return None
         self.gallery.drop_guesses(session.run.name)
         if isinstance(session.run.looks, RunLooks) and not session.run.looks.ready:
