@@ -109,6 +109,9 @@ def from_template(name: str) -> str:
         "learned": _learned,
         "tried": _tried,
         "ends": _ends,
+        "tastes": _tastes,
+        "lookclaims": _look_claims,
+        "boxes": _boxes,
     }
 
     def table(match: re.Match[str]) -> str:
@@ -333,6 +336,60 @@ def _size(count: float) -> str:
     return f"{count:.0f} bytes" if count else ""
 
 
+def _tastes(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for study in found["studies"]:
+        if "peers" in study["parts"]:
+            continue
+        methods = list(study["cases"][0]["methods"])
+        part, seeds = study["parts"][0], study["seeds"]
+        title = f"**{part}, noise {study['cases'][0]['noise']:g}**, {seeds} seeds"
+        lines += ["", f"{title}: after 5 / 10 / 20 rounds, ± standard error after 20.", ""]
+        lines.append("| taste | group | " + " | ".join(methods) + " |")
+        lines.append("| --- " * (len(methods) + 2) + "|")
+        for case in study["cases"]:
+            cells = (_after(case["methods"][name]) for name in methods)
+            taste = f"**{case['taste']}**: {case['meaning']}"
+            lines.append(f"| {taste} | {case['group']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _after(line: Mapping[str, Any]) -> str:
+    gains, error = line["gains"], line["standard_error"]
+    told = " / ".join(f"{gains[min(i, len(gains) - 1)]:.2f}" for i in (5, 10, 20))
+    return told if error is None else f"{told} ±{error:.2f}"
+
+
+def _look_claims(found: dict[str, Any]) -> list[str]:
+    lines = ["| rank-looks … | seeds | measured | needed | holds |", "| --- " * 5 + "|"]
+    for study in found["studies"]:
+        for claim in study["claims"]:
+            error = claim["standard_error"]
+            measured = f"{claim['measured']:.2f}" + ("" if error is None else f" ±{error:.2f}")
+            holds = "yes" if claim["holds"] else "**no**"
+            told = f"{claim['name']} | {study['seeds']} | {measured} | {claim['needed']} | {holds}"
+            lines.append(f"| {told} |")
+    return lines
+
+
+def _boxes(found: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    for study in (study for study in found["studies"] if "peers" in study["parts"]):
+        methods = list(dict.fromkeys(m for case in study["cases"] for m in case["methods"]))
+        lines += ["", f"{study['seeds']} seeds", ""]
+        lines += ["| taste | d | " + " | ".join(methods) + " |"]
+        lines.append("| --- " * (len(methods) + 2) + "|")
+        for case in study["cases"]:
+            cells = (
+                f"{_after(line)}; {line['median_seconds']:.2g} s"
+                if (line := case["methods"].get(name))
+                else ""
+                for name in methods
+            )
+            lines.append(f"| {case['taste']} | {case['dim']} | " + " | ".join(cells) + " |")
+    return lines
+
+
 PAGES = {
     "cli.md": cli_page,
     "settings.md": settings_page,
@@ -340,6 +397,7 @@ PAGES = {
     "reproduction.md": lambda: from_template("reproduction.md"),
     "auto.md": lambda: from_template("auto.md"),
     "dream.md": lambda: from_template("dream.md"),
+    "looks.md": lambda: from_template("looks.md"),
     "latents.md": lambda: from_template("latents.md"),
     "scale.md": lambda: from_template("scale.md"),
     "internet-scale.md": lambda: from_template("internet-scale.md"),

@@ -10,6 +10,7 @@ from zorank._version import __version__
 from zorank.errors import (
     EvaluationError,
     InvalidInput,
+    LookError,
     MissingExtra,
     ReplayError,
     StaleAnswer,
@@ -23,12 +24,12 @@ from zorank.slates import Slate
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import oracles, renderers, theory
+    from zorank import looks, oracles, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
     """Modules that many programs never need are imported when they are first named."""
-    if name in ("oracles", "renderers", "theory"):
+    if name in ("looks", "oracles", "renderers", "theory"):
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -40,6 +41,7 @@ __all__ = [
     "EvaluationError",
     "Exhibit",
     "InvalidInput",
+    "LookError",
     "MissingExtra",
     "Poll",
     "Ranking",
@@ -55,6 +57,7 @@ __all__ = [
     "__version__",
     "estimators",
     "executors",
+    "looks",
     "minimize",
     "optimizers",
     "oracles",

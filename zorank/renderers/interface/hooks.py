@@ -108,8 +108,9 @@ HOOKS: Mapping[str, Hook] = {
     "look": Hook(
         "look(candidates) -> array (n, p)",
         None,
-        "Says cheaply what (n, d) candidates look like: rows that are near each other look alike.",
-        without="nothing is known before they are rendered",
+        "Says cheaply what (n, d) candidates look like: rows that are near each other look alike. "
+        "The studio learns taste from it (docs/looks.md).",
+        without="small exhibits are rendered and described, if that is quick",
     ),
     "small_picture": Hook(
         "small_picture(candidate) -> array (rows, columns, 3)",
