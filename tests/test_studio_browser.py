@@ -811,7 +811,7 @@ def of_ones_own(serve, tmp_path):
     def start(name):
         server = serve("--renderer", f"own_renderers:{name}")
         with server.client() as client:
-            body = {"renderer": f"own_renderers:{name}"}
+            body = {"renderer": f"own_renderers:{name}", "method": "rank-process"}
             made = client.post("/api/runs", json=body).raise_for_status()
         return server, made.json()["id"]
 

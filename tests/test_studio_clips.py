@@ -42,7 +42,7 @@ def smooth_and_forward(renderer, candidate):
 def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio, tmp_path):
     renderer = REGISTRY["policy"](env=ENV, seconds=SECONDS, size=96)
     with studio.client() as client:
-        given = {"renderer": "policy", "m": 6, "seed": 1}
+        given = {"renderer": "policy", "m": 6, "seed": 1, "method": "rank-process"}
         run = client.post("/api/runs", json=given, timeout=120).json()["id"]
         first = None
         for index in range(14):

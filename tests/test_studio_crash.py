@@ -106,7 +106,12 @@ def wait_for_rounds(store, run_id, raters, wanted):
 
 def test_a_studio_killed_twenty_times_loses_and_doubles_nothing(tmp_path, server):
     with server.client() as owner:
-        made = {"renderer": "plain:Plain", "seed": 5, "raters": len(RATERS)}
+        made = {
+            "renderer": "plain:Plain",
+            "seed": 5,
+            "raters": len(RATERS),
+            "method": "rank-process",
+        }
         run_id = owner.post("/api/runs", json=made).json()["id"]
         link = owner.post(f"/api/runs/{run_id}/invite").json()["url"]
     token = link.partition("token=")[2]
@@ -202,7 +207,7 @@ def store(tmp_path):
 
 def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store):
     """The last ballot is in the store; the studio died before it could close the round."""
-    made = {"renderer": "plain", "seed": 5, "raters": 2}
+    made = {"renderer": "plain", "seed": 5, "raters": 2, "method": "rank-process"}
     client = started(store)
     run_id = client.post("/api/runs", json=made).json()["id"]
     rankings = [Ranking.of([2]), Ranking.of([2, 0])]
@@ -221,7 +226,7 @@ def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store
 def test_a_round_is_closed_when_it_turns_out_to_have_enough_answers(store):
     """The others do not come, and the owner asks for fewer answers than were given already."""
     client = started(store)
-    made = {"renderer": "plain", "seed": 5, "raters": 3}
+    made = {"renderer": "plain", "seed": 5, "raters": 3, "method": "rank-process"}
     run_id = client.post("/api/runs", json=made).json()["id"]
     client.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[2]]})
     client.patch(f"/api/runs/{run_id}", json={"raters": 1})
@@ -232,7 +237,7 @@ def test_a_round_is_closed_when_it_turns_out_to_have_enough_answers(store):
 
 def test_a_kill_before_the_next_round_is_shown_leaves_it_to_the_next_start(store):
     """The round is closed in the store; the studio died before it asked the next one."""
-    made = {"renderer": "plain", "seed": 5}
+    made = {"renderer": "plain", "seed": 5, "method": "rank-process"}
     client = started(store)
     run_id = client.post("/api/runs", json=made).json()["id"]
     Run.open(store, run_id).tell([3], rater="owner", round=0)

@@ -365,7 +365,9 @@ def test_an_open_stream_of_events_ends_when_its_link_is_revoked(tmp_path, monkey
     server = Server(tmp_path / "runs.db", "--renderer", "plain:Plain").start()
     try:
         with server.client() as owner:
-            run_id = owner.post("/api/runs", json={"renderer": "plain:Plain"}).json()["id"]
+            run_id = owner.post(
+                "/api/runs", json={"renderer": "plain:Plain", "method": "rank-process"}
+            ).json()["id"]
             link = owner.post(f"/api/runs/{run_id}/invite").json()["url"]
             with (
                 server.client(link.partition("token=")[2]) as rater,

@@ -25,7 +25,9 @@ def store(tmp_path):
 
 
 def new_run(client, renderer="plain", **settings):
-    made = client.post("/api/runs", json={"renderer": renderer, "seed": 5, **settings})
+    made = client.post(
+        "/api/runs", json={"renderer": renderer, "seed": 5, "method": "rank-process", **settings}
+    )
     return made.raise_for_status().json()["id"]
 
 

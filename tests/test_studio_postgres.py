@@ -61,7 +61,9 @@ def store(database):
 
 
 def new_run(client, **more):
-    made = client.post("/api/runs", json={"renderer": "plain:Plain", "seed": 4, **more})
+    made = client.post(
+        "/api/runs", json={"renderer": "plain:Plain", "seed": 4, "method": "rank-process", **more}
+    )
     assert made.status_code == 201, made.text
     return made.json()["id"]
 

@@ -28,7 +28,7 @@ def client(store):
 
 def new_run(client, renderer):
     options = {"size": 64, **({"steps": 2} if renderer == "dream" else {})}
-    body = {"renderer": renderer, "seed": 1, "options": options}
+    body = {"renderer": renderer, "seed": 1, "options": options, "method": "rank-process"}
     return client.post("/api/runs", json=body).raise_for_status().json()["id"]
 
 

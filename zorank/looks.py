@@ -37,6 +37,9 @@ COMPONENTS = 40
 SECONDS_TO_TRY = 5.0
 """First looks that take longer are not waited for: the run works without looks."""
 
+FAILED = 0.0
+"""The seconds of a look that fails: it is planned for, and told where looks are used."""
+
 SAME = 1e-3
 """Looks of one candidate that differ by more, in units of random ones, have changed."""
 
@@ -246,13 +249,13 @@ def plan_for(renderer: ResolvedRenderer) -> Plan | None:
     if look is None:
         return None
     seconds = _seconds(look, renderer.dim)
-    if seconds is None:
-        return None
+    if seconds is None or (seconds == FAILED and renderer.look is None):
+        return None  # what is wrong with rendering is told where a picture would be
     return next((plan for most, plan in PLANS.items() if seconds <= most), None)
 
 
 def _seconds(look: Look, dim: int) -> float | None:
-    """What the quickest of a few looks takes; 0 if it fails, None if it takes too long."""
+    """What the quickest of a few looks takes; FAILED, or None if it takes too long."""
     candidates = rng.for_content(0, b"try a look").standard_normal((4, dim))
     found: list[float] = []
 
@@ -265,7 +268,7 @@ def _seconds(look: Look, dim: int) -> float | None:
                 if len(found) > 1 and min(found) > max(PLANS):  # the first may load things
                     return
         except Exception:  # it is told where looks are used
-            found.append(0.0)
+            found.append(FAILED)
 
     thread = threading.Thread(target=attempt, daemon=True, name="zorank-look")
     thread.start()

@@ -37,6 +37,9 @@ class NotThere(InvalidInput):
     """A round or a picture that does not exist."""
 
 
+BY_LOOKS, BY_NUMBERS = "rank-looks", "rank-process"
+"""The methods that a new run may ask for."""
+
 MOST_AHEAD = 128
 """How many candidates that may come next are remembered for a run."""
 
@@ -122,8 +125,8 @@ class Studio:
         made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = made.space
-        plan = None if method == RankProcess.name else self._planner.plan(made)
-        if plan is None and method == RankLooks.name:
+        plan = None if method == BY_NUMBERS else self._planner.plan(made)
+        if plan is None and method == BY_LOOKS:
             raise InvalidInput(
                 f"{method} needs to know what pictures look like, and {made.title} does not say "
                 "so, or not quickly; choose rank-process, or leave the method open"
