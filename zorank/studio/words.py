@@ -100,10 +100,10 @@ def words_of_looks(facts: Facts) -> list[str]:
         by = "by the numbers behind the pictures more than by their looks"
     who = "It learns the raters' taste" if facts.several else "It learns your taste"
     sure = math.floor(100 * min(now.get("sure", 0.0), 0.99))
+    where = f"one of round {facts.first}" if facts.first else "one of the first set"
     return [
         f"{who} {by}.",
-        f"Of {facts.seen} pictures it puts one of round {facts.first + 1} first, "
-        f"{sure} % sure that it beats the next.",
+        f"Of {facts.seen} pictures it puts {where} first, {sure} % sure that it beats the next.",
     ]
 
 
