@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -63,7 +62,7 @@ class LooksState:
     """
 
     process: ProcessState
-    looks: Mapping[bytes, Vector] = field(default_factory=lambda: MappingProxyType({}))
+    looks: Mapping[bytes, Vector] = field(default_factory=dict)
     mixture: Mixture | None = None
     order: tuple[int, ...] = ()
     centres: tuple[Vector, ...] = ()
@@ -142,12 +141,8 @@ class RankLooks:
         told = _looked_at(state, slate)
         known = {digest(x): x for x in process.known}
         looks = {key: z for key, z in {**state.looks, **told}.items() if key in known}
-        state = replace(
-            state,
-            process=process,
-            looks=MappingProxyType(looks),
-            centres=_centres(state, slate),
-        )
+        centres = _centres(state, slate)
+        state = replace(state, process=process, looks=looks, centres=centres)
         if process.belief is None:
             return state
         with one_thread():
@@ -259,7 +254,9 @@ class RankLooks:
         length = pool.SMOOTH_LENGTH if points.looks is not None else seen.leading.traits.length
         ends = pool.ascents(points.numbers, values, length, self._place, on_shell)
         start = points.numbers[int(np.argmax(mean))]
-        halves = [self._place(0.5 * (start + end)) for end in ends]
+        middles = [0.5 * (start + end) for end in ends]
+        # Half-way between opposite points is the origin, which has no place on the shell.
+        halves = [self._place(x) if x.any() or not on_shell else start for x in middles]
         return np.vstack([ends, halves])
 
 
