@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from tests.strategies import polls, rankings
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
+from zorank.optimizers import rank_looks
+from zorank.optimizers.settings import make_space
 from zorank.problems import rosenbrock, sphere
+from zorank.questions import question, uses_looks, with_looks
 from zorank.types import Values
 
 # (name, settings that make it move on a small problem)
@@ -29,6 +32,8 @@ CASES = [
     ("rank-process", {}),
     ("rank-process", {"m": 4, "k": 2, "space": "gaussian", "pick": True, "pairs": True}),
     ("rank-process", {"m": 2, "sigma0": 0.5, "bounds": (-2.0, 2.0)}),
+    ("rank-looks", {"m": 4, "k": 2, "space": "gaussian", "pick": True, "pool": 9}),
+    ("rank-looks", {"m": 3, "sigma0": 0.5, "bounds": (-2.0, 2.0)}),
     ("pick-start", {"options": {"m": 5, "space": "gaussian", "mu": 0.3}}),
     ("rank-ars", {"m": 6, "mu": 0.1, "step": 0.1}),
     ("rank-ars", {"m": 8, "top": 2, "mu": 0.3, "step": 0.3, "space": "gaussian"}),
@@ -43,12 +48,22 @@ CASES = [
     ("cma-es", {"m": 6, "k": 3, "diagonal": True, "bounds": (-2.0, 2.0)}),
 ]
 SEES_VALUES = {"zo-sgd"}
+LOOKING = [optimizers.make(name, options) for name, options in CASES if name == "rank-looks"]
 DIM = 7
 MADE = [optimizers.make(name, options) for name, options in CASES]
 every_optimizer = pytest.mark.parametrize("optimizer", MADE, ids=str)
 every_rank_optimizer = pytest.mark.parametrize(
     "optimizer", [made for made in MADE if made.name not in SEES_VALUES], ids=str
 )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pools():
+    """rank-looks draws fewer candidates where they need no look: no promise depends on it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rank_looks, "FAR", 40)
+        patch.setattr(rank_looks, "NEAR", 40)
+        yield
 
 
 def start(seed=0):
@@ -187,6 +202,92 @@ def test_one_dimension_is_enough(optimizer):
     assert np.isfinite(run.best()).all()
 
 
+class Bowls:
+    """Looks of candidates that no linear function of their numbers gives."""
+
+    begin = 0
+
+    def __init__(self, optimizer, seed=0):
+        drawn = np.random.default_rng(seed).standard_normal((30, DIM))
+        space = make_space(optimizer.space, optimizer.bounds, DIM)
+        self._reference = np.array([space.place(x) for x in drawn])
+
+    def __call__(self, candidates):
+        x = np.asarray(candidates)
+        return np.stack([np.tanh(row[:4] * row[1:5]) / 2 for row in x]).reshape(len(x), 4)
+
+    def reference(self):
+        return self._reference, self(self._reference)
+
+
+every_looking_optimizer = pytest.mark.parametrize("optimizer", LOOKING, ids=str)
+
+
+def test_every_optimizer_that_looks_is_tested_with_looks():
+    assert [made for made in MADE if uses_looks(made)] == LOOKING
+
+
+def seen_rounds(optimizer, rounds, f=sphere):
+    """A run with looks by its pure functions: each state, its slate, answer and generator."""
+    looks, state = Bowls(optimizer), optimizer.init(start())
+    for index in range(rounds):
+        asked = question(optimizer, state, rng.for_round(3, index), looks)
+        slate = with_looks(optimizer, state, asked, index, looks)
+        answer = slate.answer_from(np.array([f(x) for x in slate]))
+        yield index, state, slate, answer
+        state = optimizer.tell(state, slate, answer)
+
+
+@every_looking_optimizer
+def test_with_looks_ask_and_tell_are_pure(optimizer):
+    looks = Bowls(optimizer)
+    for index, state, slate, answer in seen_rounds(optimizer, 8):
+        before = pickle.dumps(state)
+        again = question(optimizer, state, rng.for_round(3, index), looks)
+        assert np.asarray(again).tobytes() == np.asarray(slate).tobytes()
+        first, second = (optimizer.tell(state, slate, answer) for _ in range(2))
+        assert optimizer.best(first).tobytes() == optimizer.best(second).tobytes()
+        assert optimizer.report(first) == optimizer.report(second)
+        assert pickle.dumps(state) == before
+
+
+@every_looking_optimizer
+def test_every_slate_brings_the_looks_of_its_candidates_and_none_is_missing(optimizer):
+    for _, state, slate, _ in seen_rounds(optimizer, 8):
+        assert slate.looks.shape == (len(slate), 4)
+        np.testing.assert_allclose(slate.looks, Bowls(optimizer)(np.asarray(slate)), atol=1e-12)
+        assert len(optimizer.unlooked(state)) == 0
+
+
+@every_looking_optimizer
+def test_prospects_are_looked_at_by_the_next_question_whatever_the_answer(optimizer):
+    class Noting(Bowls):
+        def __call__(self, candidates):
+            seen.update(x.tobytes() for x in candidates)
+            return super().__call__(candidates)
+
+    for index, state, slate, answer in seen_rounds(optimizer, 5):
+        ahead = optimizer.prospects(state, slate, rng.for_round(3, index + 1))
+        for given in (answer, Ranking.of([0]), Ranking.of([len(slate) - 1])):
+            seen = set()
+            after = optimizer.tell(state, slate, given)
+            question(optimizer, after, rng.for_round(3, index + 1), Noting(optimizer))
+            assert len(ahead) == optimizer.pool
+            assert {x.tobytes() for x in ahead} <= seen
+
+
+@every_looking_optimizer
+@settings(max_examples=8)
+@given(data=st.data())
+def test_with_looks_it_takes_any_answer(optimizer, data):
+    run = Run(optimizer, start(), seed=4, looks=Bowls(optimizer))
+    for _ in range(5):
+        run.tell(data.draw(answers(run.ask())))
+        assert np.isfinite(run.best()).all()
+        assert np.isfinite(np.asarray(run.ask())).all()
+        assert run.looks_problem == ""
+
+
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
@@ -208,6 +309,10 @@ def test_one_dimension_is_enough(optimizer):
         ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
         ("rank-process", {"pick": 1}, "pick is true or false"),
         ("rank-process", {"sigma0": 0}, "sigma0 must be a finite number above 0"),
+        ("rank-looks", {"pool": -1}, "pool must be a whole number from 0 to 4096, found -1"),
+        ("rank-looks", {"pool": 1.5}, "pool must be a whole number"),
+        ("rank-looks", {"m": 1}, "m must be a whole number from 2, found 1"),
+        ("rank-looks", {"space": "sphere"}, "'euclidean' or 'gaussian'"),
         ("rank-ars", {"m": 5}, "m must be even"),
         ("rank-ars", {"m": 6, "top": 4}, "has 3 directions"),
         ("rank-ars", {"weigh": "losers"}, "'pairs' or 'winners', found 'losers'"),
