@@ -361,6 +361,8 @@ def test_a_damaged_cloud(change):
 class Squares:
     """Looks that say how often they were asked."""
 
+    begin = 0
+
     def __init__(self):
         self.calls = 0
 
@@ -398,6 +400,9 @@ class Looking:
 
     def report(self, state):
         return {}
+
+    def unlooked(self, state):
+        return ()
 
     def prospects(self, state, slate, rng):
         return state + rng.standard_normal((3, state.size))
