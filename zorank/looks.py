@@ -20,10 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import descriptors, rng
+from zorank.beliefs import one_thread
 from zorank.errors import LookError
 from zorank.protocols import Renderer
 from zorank.renderers.interface import ResolvedRenderer, resolve
 from zorank.slates import Shell
+from zorank.types import Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,6 +93,7 @@ class RunLooks:
         self._size = plan.reference
         self._lock = threading.RLock()
         self._basis: _Basis | None = None
+        self._width = 0
         self._rows: list[Rows] = []
         self._reference: Rows | None = None
         self._memory: OrderedDict[bytes, Rows] = OrderedDict()
@@ -104,16 +107,18 @@ class RunLooks:
     def __call__(self, candidates: Rows) -> Rows:
         """The looks of (n, d) candidates: (n, p); among random candidates E|z|² is 1."""
         basis = self._built()
-        missing = {x.tobytes(): x for x in candidates if x.tobytes() not in self._memory}
+        keys = [x.tobytes() for x in candidates]
+        with self._lock:
+            known = {key: self._memory[key] for key in keys if key in self._memory}
+        missing = {key: x for key, x in zip(keys, candidates, strict=True) if key not in known}
         if missing:
             found = basis.project(self._raw(np.array(list(missing.values()))))
+            known.update(zip(missing, found, strict=True))
             with self._lock:
-                self._memory.update(zip(missing, found, strict=True))
-        with self._lock:
-            shown = [self._memory[x.tobytes()] for x in candidates]
-            while len(self._memory) > max(REMEMBERED, len(candidates)):
-                self._memory.popitem(last=False)
-        return np.array(shown).reshape(len(candidates), basis.width)
+                self._memory.update((key, known[key]) for key in missing)
+                while len(self._memory) > REMEMBERED:
+                    self._memory.popitem(last=False)
+        return np.array([known[key] for key in keys]).reshape(len(keys), basis.width)
 
     def reference(self) -> tuple[Rows, Rows]:
         """The reference sample, (r, d), and its looks, (r, p)."""
@@ -174,21 +179,25 @@ class RunLooks:
             raise LookError("its look says something else of candidates than when the run began")
 
     def _raw(self, candidates: Rows) -> Rows:
+        """What the look says of each, one at a time: its bits may depend on who is beside it."""
+        return np.vstack([self._row(candidate) for candidate in candidates])
+
+    def _row(self, candidate: Vector) -> Rows:
         try:
-            found = np.asarray(self._look(candidates), dtype=np.float64)
+            found = np.array(self._look(candidate[None].copy()), dtype=np.float64)
         except Exception as error:  # a renderer of a user's own may raise anything
+            said = " ".join(str(error).split())[:200].rstrip(".")
+            raise LookError(f"its look fails with {type(error).__name__}: {said}") from error
+        if found.ndim != 2 or len(found) != 1 or found.shape[1] == 0:
             raise LookError(
-                f"its look fails with {type(error).__name__}: {error!s:.200}"
-            ) from error
-        width = self._basis.inputs if self._basis else None
-        width = self._rows[0].shape[1] if self._rows else width
-        if found.ndim != 2 or len(found) != len(candidates) or found.shape[1] == 0:
-            raise LookError(
-                f"its look must return one row for each of {len(candidates)} candidates, "
-                f"found an array of shape {found.shape}"
+                "its look must return a row of numbers for each candidate, "
+                f"found an array of shape {found.shape} for one"
             )
-        if width is not None and found.shape[1] != width:
-            raise LookError(f"its look returned {width} numbers before, found {found.shape[1]}")
+        self._width = self._width or found.shape[1]
+        if found.shape[1] != self._width:
+            raise LookError(
+                f"its look returned {self._width} numbers before, found {found.shape[1]}"
+            )
         if not np.isfinite(found).all():
             raise LookError("its look must return finite numbers, found NaN or infinity")
         return found
@@ -205,7 +214,8 @@ class _Basis:
     @classmethod
     def of(cls, rows: Rows) -> _Basis:
         mean = rows.mean(axis=0)
-        _, values, directions = np.linalg.svd(rows - mean, full_matrices=False)
+        with one_thread():
+            _, values, directions = np.linalg.svd(rows - mean, full_matrices=False)
         deviations = values / math.sqrt(len(rows))
         if deviations[0] <= 1e-9 * (np.abs(rows).max() + 1e-12):
             raise LookError("its look says that all candidates look alike")
@@ -213,18 +223,23 @@ class _Basis:
         kept = min(kept, int((deviations > 1e-6 * deviations[0]).sum()))
         axes = directions[:kept].T / np.sqrt(deviations[:kept])
         axes /= math.sqrt(float(deviations[:kept].sum()))  # E|z|² = Σ sd²/sd
-        return cls(mean, axes, (rows - mean) @ axes)
+        return cls(mean, axes, _projected(rows, mean, axes))
 
     def project(self, rows: Rows) -> Rows:
-        return np.asarray((rows - self.mean) @ self.axes)
-
-    @property
-    def inputs(self) -> int:
-        return len(self.axes)
+        return _projected(rows, self.mean, self.axes)
 
     @property
     def width(self) -> int:
         return int(self.axes.shape[1])
+
+
+def _projected(rows: Rows, mean: Vector, axes: Rows) -> Rows:
+    """(rows − mean) axes, one row at a time: the bits of a look do not depend on the others.
+
+    A product of matrices rounds each row by how many there are.
+    """
+    found = [((row - mean)[:, None] * axes).sum(axis=0) for row in rows]
+    return np.array(found).reshape(len(rows), axes.shape[1])
 
 
 def for_renderer(renderer: Renderer, seed: int, plan: Plan = PLANS[0.05]) -> RunLooks | None:
