@@ -268,9 +268,9 @@ def test_prospects_are_looked_at_by_the_next_question_whatever_the_answer(optimi
 
     for index, state, slate, answer in seen_rounds(optimizer, 5):
         ahead = optimizer.prospects(state, slate, rng.for_round(3, index + 1))
-        for given in (answer, Ranking.of([0]), Ranking.of([len(slate) - 1])):
+        for told in (answer, Ranking.of([0]), Ranking.of([len(slate) - 1])):
             seen = set()
-            after = optimizer.tell(state, slate, given)
+            after = optimizer.tell(state, slate, told)
             question(optimizer, after, rng.for_round(3, index + 1), Noting(optimizer))
             assert len(ahead) == optimizer.pool
             assert {x.tobytes() for x in ahead} <= seen
