@@ -72,7 +72,9 @@ class Questions:
     ) -> tuple[Round, Slate]:
         """The waiting line and its slate with looks, where the optimizer uses them."""
         seen = with_looks(self._optimizer, state, slate, line.index, looks)
-        if seen.looks is None or seen is slate or line.slate is None:
+        if seen.looks is None or line.slate is None:
+            return line, slate
+        if seen is slate and "looks" in line.slate:  # a line that was read again has none yet
             return line, slate
         return replace(line, slate=slate_log.add_looks(line.slate, seen.looks)), seen
 

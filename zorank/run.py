@@ -477,8 +477,9 @@ class Run:
         line, seen = self._with_looks(
             lambda looks: self._questions.looked_at(waiting, slate, state, looks)
         )
+        self._waiting = line
         if seen is not slate:
-            self._waiting, self._slate, self._foreseen = line, (line.key, seen), None
+            self._slate, self._foreseen = (line.key, seen), None
         return seen
 
     def drop_looks(self, problem: str) -> None:
