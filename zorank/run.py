@@ -294,7 +294,9 @@ class Run:
                 f"a branch keeps from 0 to {len(answered)} of them, found {round!r}"
             )
         check_text(name, "a run's name")
-        record = replace(self._record, name=name or new_name(), created_at=time.time())
+        meta = self._store.record(self.name).meta  # it may have changed since
+        named = replace(self._record, name=name or new_name(), meta=meta)
+        record = replace(named, created_at=time.time())
         self._store.create(record, answered[:kept])
         settings = (record.x0, record.seed, self._store, record.name)
         return Run(

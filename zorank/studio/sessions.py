@@ -241,6 +241,7 @@ class Studio:
     def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
         """A new run that shares this one's first rounds; its id."""
         with self.session(run_id) as session:
+            self._keep_problem(session)
             branch = session.run.branch(round)
             self._sessions[branch.name] = Session(branch, session.renderer, session.judge)
         title = title or f"{self.meta(run_id)['title']} (branch)"
