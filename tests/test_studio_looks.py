@@ -317,6 +317,30 @@ def test_what_the_next_round_needs_is_looked_at_before_the_answer(store):
         answer(client, run_id)
 
 
+def test_it_is_the_same_run_whether_or_not_somebody_looked_ahead(store, monkeypatch):
+    """Products of matrices round each row by how many there are, which depends on who is first."""
+    monkeypatch.setitem(PLANS, 0.05, Plan(pool=9, reference=96, begin=0))
+    mixer, seen = np.random.default_rng(1).standard_normal((5, 300)), set()
+
+    class Wide(Seen):
+        def look(self, candidates):
+            seen.update(x.tobytes() for x in candidates)
+            return np.sin(candidates @ mixer)
+
+    late, ahead = started(store, Wide), started(store, Wide)
+    late.app.state.studio.looker.watch = lambda session: None
+    theirs = new_run(late)
+    answer(late, theirs, 4)
+    seen.clear()
+    mine = new_run(ahead)
+    for _ in range(4):
+        ahead.get(f"/api/runs/{mine}/round").raise_for_status()
+        needed = {x.tobytes() for x in run_of(ahead, mine).prospects()}
+        wait_until(lambda wanted=needed: wanted <= seen)
+        answer(ahead, mine)
+    assert log_of(store, mine) == log_of(store, theirs)
+
+
 def test_a_run_that_is_deleted_while_it_is_looked_at(store):
     Patient.may.clear()
     client = started(store, Patient)
@@ -373,7 +397,7 @@ MODULE = """
 import numpy as np
 from zorank.types import Exhibit
 
-MIXER = np.random.default_rng(1).standard_normal((5, 7))
+MIXER = np.random.default_rng(1).standard_normal((5, 300))
 
 class Seen:
     dim = 5
