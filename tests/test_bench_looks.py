@@ -223,8 +223,14 @@ class Looking(RankProcess):
         return super().ask(state, rng)
 
 
+class Later:
+    """Looks that begin after the session."""
+
+    begin = 9
+
+
 def test_looks_are_handed_to_methods_that_use_them():
-    found = object()
+    found = Later()
     hold_session(Looking(pick=True), taste("sine", 9, 1), 9, Judge(), 2, 1, looks=found)
     assert Looking.seen is found
     plain = hold_session(RankProcess(pick=True), taste("sine", 9, 1), 9, Judge(), 2, 1, looks=1)

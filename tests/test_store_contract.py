@@ -95,13 +95,17 @@ def test_a_round_keeps_what_was_shown_first(store, record):
     assert store.append("a run", 0, 2.0, slate={"another": 1}).slate == SLATE
     assert store.append("a run", 0, 2.0).slate == SLATE
     assert store.last("a run").slate == SLATE
-    store.answer("a run", answered(0, 1, key=waiting.key, slate={"another": 1}))
+    store.answer("a run", answered(0, 1, key=waiting.key))
     second = store.append("a run", 1, 3.0, after=waiting.key)
     assert second.slate is None
     assert store.append("a run", 1, 3.0, waiting.key, SLATE).slate is None
     assert [line.slate for line in store.rounds("a run")] == [SLATE, None]
     store.undo("a run", 0)
-    assert store.append("a run", 0, 4.0, slate={"another": 1}).slate == {"another": 1}
+    again = store.append("a run", 0, 4.0, slate={"another": 1})
+    assert again.slate == {"another": 1}
+    with_looks = {**SLATE, "looks": [1.0]}
+    store.answer("a run", answered(0, 1, key=again.key, slate=with_looks))
+    assert store.last("a run").slate == with_looks
 
 
 def test_a_branch_keeps_what_was_shown(store, record):

@@ -145,7 +145,7 @@ def test_the_whole_way_by_mouse(studio, person):
         tab.click(2, 4)
         tab.see("next").click()
     tab.expect_round(6, "rank")
-    expect(tab.see("words").locator("p")).to_have_count(2)
+    expect(tab.see("words").locator("p")).to_have_count(4)  # two of them of looks
 
     run_id = run_of(tab)
     answers = [line["answer"]["order"] for line in log(studio, run_id)]

@@ -42,7 +42,7 @@ SECONDS_TO_TRY = 15.0
 LONG = 1.0
 """A look that takes longer may wait for something else than this processor."""
 
-FAILED = 0.0
+FAILED = -1.0
 """The seconds of a look that fails: it is planned for, and told where looks are used."""
 
 SAME = 1e-3
