@@ -47,7 +47,7 @@ from zorank.studio.views import (
     run_note,
     versioned,
 )
-from zorank.studio.words import Facts, could_stop, words, words_of_looks
+from zorank.studio.words import Facts, all_words, could_stop
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
 
@@ -95,7 +95,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         optimizer={"name": record.optimizer, **record.options},
         raters_needed=studio.needed(run_id),
         start=None if start is None else versioned(f"/api/runs/{run_id}/start", start, renderer),
-        words=[*words(facts), *words_of_looks(facts)],
+        words=all_words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
         keepsake=renderer.keepsake if access.role == "owner" else None,

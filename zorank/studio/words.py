@@ -107,6 +107,13 @@ def words_of_looks(facts: Facts) -> list[str]:
     ]
 
 
+def all_words(facts: Facts) -> list[str]:
+    """Everything that is said; that one could stop comes last, as a page makes it a link."""
+    said, stops = words(facts), could_stop(facts)
+    before, last = (said[:-1], said[-1:]) if stops else (said, [])
+    return [*before, *words_of_looks(facts), *last]
+
+
 def words(facts: Facts) -> list[str]:
     """At most three short sentences about how it is going; the last says if one could stop."""
     if len(facts.reports) < FIRST:
