@@ -539,5 +539,18 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     assert [client.get(url).content for url in ahead] == early
 
 
+def test_an_order_that_leaves_one_picture_out_is_that_of_all(client, app, run_id):
+    answer(client, run_id, [[0]])
+    draft = f"/api/runs/{run_id}/rounds/1/draft"
+    five, six = [[3], [1], [0], [5], [2]], [[3], [1], [0], [5], [2], [4]]
+    ahead = client.post(draft, json={"order": five}).json()["ahead"]
+    assert client.post(draft, json={"order": six}).json()["ahead"] == ahead
+    answer(client, run_id, five)
+    waiting = client.get(f"/api/runs/{run_id}/round").json()
+    assert [e["url"] for e in waiting["exhibits"]] == ahead
+    with app.state.studio.session(run_id) as session:
+        assert len(session.steps[1].line.answer.named) == 6
+
+
 def test_the_registry_offers_the_landscape():
     assert REGISTRY["landscape"]().dim == Landscape().dim

@@ -47,6 +47,17 @@ def test_no_difference_puts_all_on_one_level():
 
 
 @given(slate_and_ranking())
+def test_a_ranking_says_the_same_when_it_is_completed(case):
+    m, ranking = case
+    completed = ranking.completed(m)
+    both = [np.unique(r.levels(m), return_inverse=True)[1].tolist() for r in (ranking, completed)]
+    assert both[0] == both[1]
+    left = [len(set(range(m)) - set(r.named)) for r in (ranking, completed)]
+    whole = left[0] == 1 and ranking.named and ranking.among is None
+    assert left[1] == (0 if whole else left[0])
+
+
+@given(slate_and_ranking())
 def test_a_ranking_survives_json(case):
     _, ranking = case
     assert answer_from_json(ranking.to_json()) == ranking

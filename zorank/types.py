@@ -9,7 +9,7 @@ of the paper (section 2.2) has an edge from every candidate to every one on a lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -162,6 +162,16 @@ class Ranking:
                     f"position {position} is not on a slate of {m}; "
                     f"positions run from 0 to {m - 1}"
                 )
+
+    def completed(self, m: int) -> Ranking:
+        """The same ranking with every position named, if it leaves only one of m unnamed.
+
+        The one that is left has a level of its own already, so both rankings say the same.
+        """
+        rest = set(range(m)) - set(self.named)
+        if len(rest) != 1 or not self.named or self.among is not None:
+            return self
+        return replace(self, best=(*self.best, tuple(rest)))
 
     def levels(self, m: int) -> NDArray[np.int64]:
         """The level of each of m positions, 0 the best; -1 for those it does not speak of."""

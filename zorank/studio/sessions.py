@@ -209,7 +209,7 @@ class Studio:
             self._check_waits(session, index)
             if key is not None and key != session.waiting.key:
                 raise StaleAnswer(f"round {index} shows other pictures by now")
-            ranking = to_candidates(on_screen, session.shown)
+            ranking = _ranking(session, on_screen)
             cast = self.store.ballots(run_id, index)
             if self.needed(run_id) == 1 and not cast:
                 note = self._note(session)
@@ -292,7 +292,7 @@ class Studio:
         self.gallery.drop_guesses(session.run.name)
         if isinstance(session.run.looks, RunLooks) and not session.run.looks.ready:
             return None  # nobody waits for the reference sample to foresee an answer
-        following = session.run.preview(to_candidates(on_screen, session.shown))
+        following = session.run.preview(_ranking(session, on_screen))
         self._render(session, following, gallery.DRAFTED)
         return following
 
@@ -421,6 +421,13 @@ class Studio:
     def _render(self, session: Session, slate: Slate, urgency: int) -> None:
         for candidate in slate:
             self.gallery.request(session.run.name, session.renderer, candidate, urgency)
+
+
+def _ranking(session: Session, on_screen: Ranking) -> Ranking:
+    """What was said of candidates; an order that leaves one picture out names it too."""
+    ranking = to_candidates(on_screen, session.shown)
+    whole = session.run.ask().question == "rank"
+    return ranking.completed(len(session.shown)) if whole else ranking
 
 
 def learns_raters(optimizer: AnyOptimizer) -> bool:

@@ -73,10 +73,11 @@ export function announce(sentence) {
   });
 }
 
-export function debounce(milliseconds, callback) {
+/** Calls back once the calls have paused, or at once if `now` says so of their values. */
+export function debounce(milliseconds, callback, now = () => false) {
   let timer;
   return (...values) => {
     clearTimeout(timer);
-    timer = setTimeout(() => callback(...values), milliseconds);
+    timer = setTimeout(() => callback(...values), now(...values) ? 0 : milliseconds);
   };
 }

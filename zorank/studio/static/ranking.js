@@ -102,6 +102,12 @@ export function handOver(current, from, to) {
   return ranking(groups, without(current.worst, to), pickedWithout(current, from));
 }
 
+/** All positions that have a place or are marked worst. */
+export const named = ({ groups, worst }) => [...groups.flat(), ...worst];
+
+/** Whether the order of all pictures is clear: at most one is left without a place. */
+export const isDecided = (current, count) => named(current).length >= Math.max(count - 1, 1);
+
 /** What is sent to the server: all that are marked worst share one group. */
 export const answerOf = ({ groups, worst }) => ({
   order: groups.map((group) => [...group]),
@@ -113,9 +119,9 @@ export function fromAnswer(answer, count) {
   const groups = answer?.order ?? [];
   const worst = (answer?.worst ?? []).flat();
   if (!Array.isArray(groups) || !groups.every(Array.isArray)) return EMPTY;
-  const named = [...groups.flat(), ...worst];
-  const fits = named.every((p) => Number.isInteger(p) && p >= 0 && p < count);
-  return fits && new Set(named).size === named.length ? ranking(groups, worst) : EMPTY;
+  const positions = named({ groups, worst });
+  const fits = positions.every((p) => Number.isInteger(p) && p >= 0 && p < count);
+  return fits && new Set(positions).size === positions.length ? ranking(groups, worst) : EMPTY;
 }
 
 export const sameRanking = (a, b) => JSON.stringify(a) === JSON.stringify(b);

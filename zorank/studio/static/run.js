@@ -55,11 +55,16 @@ const showTray = createTray(find("#tray"), {
 let sidebar = null;
 let owner = null;
 
-const sendDraft = debounce(200, async (index) => {
+// What follows is computed ahead as soon as the answer seems complete: computing it for every
+// click would hold up what counts. Whoever names as many as last time is probably done.
+let usual = 0;
+const seemsComplete = () => single() || model.isDecided(ranking, round.exhibits.length)
+  || model.named(ranking).length === usual;
+const sendDraft = debounce(700, async (index) => {
   if (round?.index !== index || busy) return;
   const drafted = await post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => null);
   if (drafted && round?.index === index) preload(drafted.ahead, round.exhibits[0].media_type);
-});
+}, seemsComplete);
 
 function change(next, { remember = true, words } = {}) {
   if (!rankable() || model.sameRanking(next, ranking)) return;
@@ -117,6 +122,7 @@ function look(position = active) {
 
 function submit() {
   if (model.isEmpty(ranking)) return round && askForOne();
+  usual = model.named(ranking).length;
   // Try again sends what is selected then: the person may have changed it in the meantime.
   return send(model.answerOf(ranking), submit);
 }
