@@ -15,7 +15,7 @@ from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, 
 from zorank.optimizers import Auto, RankProcess, ZORankSGD
 from zorank.problems import sphere
 from zorank.questions import question
-from zorank.recipes import Again, Climb, Derived, Made, Seed, around
+from zorank.recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded
 from zorank.slate_log import MOST_NUMBERS, Shown, decode, digest, encode, record
 from zorank.slates import Box, Cloud, Free, Points, Shell
 from zorank.stores import MemoryStore, open_store
@@ -119,6 +119,22 @@ def test_a_large_slate_is_written_as_its_recipe(space):
     for read in (again, decode(through_json(data), shown)):
         assert candidates(read) == candidates(slate)
         assert encode(read) == data
+
+
+def test_numbers_are_written_with_as_few_bytes_as_hold_them():
+    drawn = np.random.default_rng(1).standard_normal((3, MOST_NUMBERS))
+    known, exact, long = drawn[0], rounded(drawn[1]), drawn[2]
+    parts = [Made(known, Again(known)), Made(exact, Given(exact)), Made(long, Given(long))]
+    shown = Shown(known)
+    data, again = record(Slate(Derived.of(parts)), shown)
+    sizes = [len(json.dumps(part)) for part in data["design"]["parts"]]
+    assert [size // MOST_NUMBERS for size in sizes] == [0, 2, 10]
+    for read in (again, decode(through_json(data), shown)):
+        assert candidates(read) == candidates(Slate(Derived.of(parts)))
+    assert rounded(exact).tobytes() == exact.tobytes()
+    data["design"]["parts"][1]["numbers"]["shape"] = [2, MOST_NUMBERS // 2]
+    with pytest.raises(StoreError, match="is damaged"):
+        decode(data, shown)
 
 
 def test_a_recipe_repeats_no_sum_over_coordinates(monkeypatch):

@@ -4,18 +4,23 @@ The log writes down what was shown. At d = 16,384 the numbers of a slate are a m
 they were made takes a few hundred: a candidate is one of an earlier slate, or the end of a climb
 from some of those, or a random direction around one of these. Making it again repeats elementwise
 arithmetic only: sums over coordinates, whose last bits depend on the machine, are kept as results.
+A candidate whose making is too long a story is rounded to half precision before it is shown, so
+that its numbers take a quarter of the room.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from zorank.slates import Free, Points, Shell, Space
 from zorank.types import Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FREE = Free()
 
@@ -141,7 +146,28 @@ class Fresh:
     space: Space = FREE
 
 
-Part: TypeAlias = Again | Climb | Fresh
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A vector that is kept as its numbers, with as few bytes as hold them."""
+
+    x: Vector
+    space: Space = FREE
+
+
+Part: TypeAlias = Again | Climb | Fresh | Given
+
+LARGE = 1024
+"""Candidates on the shell with more numbers than this may be rounded before they are shown."""
+
+
+def rounded(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Candidates on the shell, in half precision if they are large; rounding again does nothing.
+
+    A coordinate is of the order 1 there and changes by less than a two-thousandth of itself.
+    """
+    if rows.shape[-1] <= LARGE:
+        return rows
+    return rows.astype(np.float16).astype(np.float64)
 
 
 class Made(NamedTuple):
@@ -204,7 +230,7 @@ class _Maker:
         if isinstance(part, Fresh):
             return self._fresh(part)
         if id(part) not in self._made:
-            x = part.x.copy() if isinstance(part, Again) else part.end(part.gradient())
+            x = part.end(part.gradient()) if isinstance(part, Climb) else part.x.copy()
             self._made[id(part)] = part.space.place(x)
         return self._made[id(part)]
 

@@ -323,7 +323,7 @@ class Run:
             if line.answer is None:
                 return
             slate = questions.again(line, state)
-            if self._keep_shown:
+            if self._keep_shown or line.slate is not None:
                 questions.shown.add(line.index, slate)
             line.answer.check(len(slate))
             state = self._optimizer.tell(state, slate, line.answer)

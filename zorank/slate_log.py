@@ -19,7 +19,7 @@ import numpy as np
 
 from zorank.directions import Law, Seeded
 from zorank.errors import InvalidInput, StoreError
-from zorank.recipes import Again, Climb, Derived, Fresh, Part, Scaled, Seed, make_again
+from zorank.recipes import Again, Climb, Derived, Fresh, Given, Part, Scaled, Seed, make_again
 from zorank.slates import Box, Cloud, Free, Mirror, Points, Question, Ray, Shell, Slate, Space
 from zorank.types import Vector
 
@@ -271,6 +271,8 @@ class _Writer:
             numbers = {key: getattr(part, key) for key in CLIMB}
             named = {"of": _names(*part.points), "pulls": _array(part.pulls)}
             return {"kind": "climb", "best": part.best, **named, **numbers}
+        if isinstance(part, Given):
+            return {"kind": "given", "numbers": _array(_narrow(part.x))}
         if part.seed is None:
             raise _Unknown
         return {
@@ -301,6 +303,11 @@ def _to_part(data: Record, parts: list[Part], dim: int, earlier: Earlier) -> Par
         centre = None if data["centre"] is None else parts[_index(data["centre"])]
         count, row = int(data["count"]), _index(data["row"])
         return Fresh(seed, count, row, float(data["radius"]), centre, space)
+    if kind == "given":
+        x = _to_array(data["numbers"], 1).astype(np.float64)
+        if x.size != dim:
+            raise ValueError(f"a candidate has {x.size} numbers, not {dim}")
+        return Given(x, space)
     points = _to_points_named(data["of"], dim, earlier)
     if kind == "again":
         return Again(points[0], space)
@@ -360,7 +367,7 @@ def _to_space(data: Record, dim: int) -> Space:
 
 def _array(array: NDArray[Any]) -> dict[str, Any]:
     """Numbers as base64; of an array whose numbers are all the same, such as bounds, only one."""
-    name = "float32" if array.dtype == np.float32 else "float64"
+    name = array.dtype.name if array.dtype.name in _TYPES else "float64"
     kept = np.ascontiguousarray(array, dtype=_TYPES[name])
     data = kept.tobytes()
     one = data[: kept.itemsize]
@@ -370,7 +377,7 @@ def _array(array: NDArray[Any]) -> dict[str, Any]:
 
 
 def _to_array(data: Record, ndim: int) -> NDArray[Any]:
-    name = "float32" if "float32" in data else "float64"
+    name = next((name for name in _TYPES if name in data), "float64")
     numbers = np.frombuffer(base64.b64decode(data[name], validate=True), _TYPES[name])
     shape = tuple(map(_index, data["shape"]))
     if len(shape) != ndim:
@@ -380,7 +387,14 @@ def _to_array(data: Record, ndim: int) -> NDArray[Any]:
     return numbers.reshape(shape).astype(name)
 
 
-_TYPES = {"float32": "<f4", "float64": "<f8"}
+def _narrow(x: Vector) -> NDArray[Any]:
+    """The same numbers in half precision, if that holds them exactly."""
+    with np.errstate(over="ignore"):
+        narrow = x.astype(np.float16)
+    return narrow if np.array_equal(narrow, x) else x
+
+
+_TYPES = {"float16": "<f2", "float32": "<f4", "float64": "<f8"}
 _SPACES: dict[str, type] = {"free": Free, "shell": Shell, "box": Box, "mirror": Mirror}
 _READERS: dict[str, Callable[[Record, Earlier], Any]] = {
     "points": _to_points,

@@ -28,7 +28,8 @@ from zorank.optimizers.rank_looks.mixes import Points as Seen
 from zorank.optimizers.rank_process import ProcessState, RankProcess
 from zorank.optimizers.settings import Bounds, SpaceName, check_count, make_space
 from zorank.protocols import Looks
-from zorank.slates import Points, Slate
+from zorank.recipes import Again, Derived, Given, Made, rounded
+from zorank.slates import Slate
 from zorank.types import Answer, Vector
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class RankLooks:
     name: ClassVar[str] = "rank-looks"
     learns_raters: ClassVar[bool] = True
     uses_looks: ClassVar[bool] = True
-    revision: ClassVar[int] = 1
+    revision: ClassVar[int] = 2
 
     m: int = 6
     k: int | None = None
@@ -195,7 +196,11 @@ class RankLooks:
         if not count or not centres:
             return np.zeros((0, centres[0].size if centres else 0))
         scaled = np.array(centres) / self.sigma0
-        return self.sigma0 * pool.surroundings(scaled, count, rng, self._place)
+        return self._short(self.sigma0 * pool.surroundings(scaled, count, rng, self._place))
+
+    def _short(self, candidates: Rows) -> Rows:
+        """Candidates as they may be shown: with few digits if they are large."""
+        return rounded(candidates) if self.space == "gaussian" else candidates
 
     def _place(self, x: Vector) -> Vector:
         """Put a candidate, in units of sigma0, where candidates may lie."""
@@ -212,21 +217,28 @@ class RankLooks:
         known = {digest(x) for x in state.process.known}
         proposed = proposed[[digest(x) not in known for x in proposed]]
         far, far_looks = self._far(state, rng, looks)
-        fresh = np.vstack([near, proposed])
+        fresh = np.vstack([near, self._short(proposed)])
         points = seen.known.join(Seen(far / self.sigma0, far_looks), self._seen(fresh, looks))
         climbed = self._climbed(seen, points, rng)
-        points = points.join(self._seen(climbed * self.sigma0, looks))
+        points = points.join(self._seen(self._short(climbed * self.sigma0), looks))
         _, samples = seen.sample(points, SAMPLES, rng)
         incumbent = state.order[0]
         chosen, free = [incumbent], np.arange(len(points)) >= len(seen.known)
         free[chosen] = False
         choice.expected_best(samples, chosen, free, self.m)
         shown = points.pick(chosen)
-        space = make_space(self.space, self.bounds, state.process.x0.size)
-        others = [space.place(self.sigma0 * x) for x in shown.numbers[1:]]
-        rows = np.array([state.process.known[incumbent], *others])
+        others = [self._shown(self.sigma0 * x) for x in shown.numbers[1:]]
+        best = state.process.known[incumbent]
+        design = Derived.of([Made(best, Again(best)), *(Made(x, Given(x)) for x in others)])
         promise = choice.promise(samples, incumbent, chosen[1:])
-        return Slate(Points(rows), k=self.k, looks=shown.looks, promise=promise)
+        return Slate(design, k=self.k, looks=shown.looks, promise=promise)
+
+    def _shown(self, x: Vector) -> Vector:
+        """A candidate of the pool as it is shown; one that was rounded already stays as it is."""
+        short = self._short(x)
+        if short is not x and np.array_equal(short, x):
+            return x
+        return make_space(self.space, self.bounds, x.size).place(x)
 
     def _far(
         self, state: LooksState, rng: np.random.Generator, looks: Looks | None
