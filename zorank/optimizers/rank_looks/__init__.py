@@ -43,7 +43,7 @@ SAMPLES = 96
 CLIMBERS = 6
 """Ascents after an answer, one of the mean, the others of samples; each half-way and whole."""
 
-FAR, NEAR = 512, 400
+FAR, NEAR = 100, 250
 """Draws from everywhere, and around centres, where candidates need no look."""
 
 TOPS = 2
