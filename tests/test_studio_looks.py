@@ -157,14 +157,14 @@ def test_what_was_learned_from_looks_is_said_to_the_owner_alone(store):
     assert not any("taste" in sentence for sentence in shown(client, run_id)["words"])
     answer(client, run_id)
     *_, taste, first = shown(client, run_id)["words"]
-    assert taste.startswith("It learns your taste ")
-    assert first.startswith("Of 24 pictures it puts one of round ")
+    assert taste.startswith("Your taste shows ")
+    assert first.startswith("The best of ")
     rater = client.get(f"/api/runs/{run_id}", headers=header).json()
     assert (rater["words"], rater["note"]) == ([], "")
     client.patch(f"/api/runs/{run_id}", json={"raters": 2}).raise_for_status()
     for name in ("ann", "bob"):
         answer(client, run_id, rater=name)
-    assert "It learns the raters' taste" in " ".join(shown(client, run_id)["words"])
+    assert "The raters' taste shows" in " ".join(shown(client, run_id)["words"])
 
 
 # Looks that fail

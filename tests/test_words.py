@@ -34,8 +34,8 @@ def test_nothing_is_said_before_there_is_something_to_say():
     ("chance", "sentence"),
     [
         (0.7, "One of the next is likely better."),
-        (0.69, "The next could go either way."),
-        (0.5, "The next could go either way."),
+        (0.69, "The next may or may not be better."),
+        (0.5, "The next may or may not be better."),
     ],
 )
 def test_the_chance_of_something_better(chance, sentence):

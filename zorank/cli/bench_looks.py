@@ -40,7 +40,7 @@ def looks(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Sessions for each condition; else 12 landscapes, 10 dreams, 10 boxes."
+            min=1, help="Sessions for each condition; else 20 landscapes, 10 dreams, 10 boxes."
         ),
     ] = None,
     first_seed: Annotated[
@@ -84,8 +84,8 @@ def looks(
     dream: the embedded diffusion model, another prompt and person for each seed; slow.
 
     peers: points in a box, no pictures. BoTorch's qEUBO, at the better of two priors in hindsight,
-    and Optuna's PreferentialGPSampler take part (pip install 'zorank[peers]'); a session of theirs
-    takes minutes.
+    and Optuna's PreferentialGPSampler take part (extra peers); a session of theirs takes
+    minutes.
 
     Ctrl-C loses nothing: the same command goes on. Sessions are kept one by one in
     OUT/looks.cells.jsonl, so runs with other seeds, methods or tastes add to it.
@@ -137,7 +137,7 @@ def _report(found: Mapping[str, Any]) -> None:
     if boxes:
         out.print(_gain_table(f"Boxes: gain {after}, sd of random points", boxes))
         out.print(_time_table(boxes))
-    if found["claims"]:
+    if found["claims"] and not found["quick"]:
         out.print(claim_table(found["claims"], "rank-looks"))
 
 

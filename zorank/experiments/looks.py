@@ -137,7 +137,7 @@ class Study:
     dims: tuple[int, ...] = (20, 62)
     mus: tuple[float, ...] = (0.2, 0.35, 0.5)
     priors: tuple[float, ...] = (0.0, 1.0)
-    landscape_seeds: int = 12
+    landscape_seeds: int = 20
     dream_seeds: int = 10
     peers_seeds: int = 10
     optuna_seeds: int = 3

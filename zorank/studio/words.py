@@ -45,7 +45,7 @@ class Facts:
         alike: how many of the last answers, in a row, said that there is no difference.
         one_place: how many of the last favourites, in a row, stood on the same place on screen.
         several: whether several people rank.
-        seen: how many pictures were shown.
+        seen: how many different pictures were shown.
         first: the round of the picture that the model puts first.
     """
 
@@ -73,7 +73,7 @@ class Facts:
             alike=_leading(alike),
             one_place=_leading([place is not None and place == first for place in places]),
             several=len(raters) > 1,
-            seen=sum(len(step.slate) for step in steps),
+            seen=len({x.tobytes() for step in steps for x in step.slate}),
             first=_round_of_best(steps),
         )
 
@@ -93,17 +93,17 @@ def words_of_looks(facts: Facts) -> list[str]:
     if "looks" not in now or facts.first is None:
         return []
     share = now["looks"]
-    by = "partly by what the pictures look like, partly by the numbers behind them"
+    by = "partly in what the pictures look like, partly in the numbers behind them"
     if share >= BY_LOOKS:
-        by = "by what the pictures look like"
+        by = "in what the pictures look like"
     elif share <= 1 - BY_LOOKS:
-        by = "by the numbers behind the pictures more than by their looks"
-    who = "It learns the raters' taste" if facts.several else "It learns your taste"
+        by = "in the numbers behind the pictures more than in their looks"
+    whose = "The raters' taste" if facts.several else "Your taste"
     sure = math.floor(100 * min(now.get("sure", 0.0), 0.99))
-    where = f"one of round {facts.first}" if facts.first else "one of the first set"
+    where = f"round {facts.first}" if facts.first else "the first set"
     return [
-        f"{who} {by}.",
-        f"Of {facts.seen} pictures it puts {where} first, {sure} % sure that it beats the next.",
+        f"{whose} shows {by}.",
+        f"The best of {facts.seen} pictures is from {where}, {sure} % sure against the runner-up.",
     ]
 
 
@@ -144,7 +144,7 @@ def _observations(facts: Facts, stop: bool) -> list[str]:
     if "chance" not in now:
         return []
     likely = now["chance"] >= LIKELY
-    ahead = "One of the next is likely better." if likely else "The next could go either way."
+    ahead = "One of the next is likely better." if likely else "The next may or may not be better."
     rater = [_of_consistency(facts, stop)] if facts.known >= TO_KNOW_A_RATER else []
     return [*([] if stop else [ahead]), *rater]
 

@@ -7,6 +7,7 @@ import { roundName, showJourney } from "./journey.js";
 import { agreementWords } from "./judge.js";
 import { exhibitView } from "./media.js";
 import { historyPlots } from "./plots.js";
+import { showRunNote } from "./runview.js";
 import { comparison } from "./slider.js";
 
 export function createSidebar({ run, role, enlarged }) {
@@ -55,6 +56,7 @@ export function createSidebar({ run, role, enlarged }) {
     if (!history) return;
     const { rows, raters } = history;
     showStart(now.start);
+    showRunNote(now);
     showWords(now);
     if (now.start) showDrift();
     const stops = showJourney(find("#journey"), rows, {
