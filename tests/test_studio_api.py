@@ -1,10 +1,12 @@
 """The studio's interface, on real stores with the real renderer, through its ASGI application."""
 
 import json
+import signal
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import uvicorn
 from fastapi.testclient import TestClient
 
 from zorank import Ranking, Run, optimizers
@@ -13,6 +15,7 @@ from zorank.renderers import REGISTRY, Landscape
 from zorank.stores import open_store
 from zorank.studio import create_app
 from zorank.studio.presentation import shown_order, to_candidates
+from zorank.studio.server import _Server
 from zorank.types import Exhibit
 
 TOKEN = "t0ken"
@@ -550,6 +553,14 @@ def test_an_order_that_leaves_one_picture_out_is_that_of_all(client, app, run_id
     assert [e["url"] for e in waiting["exhibits"]] == ahead
     with app.state.studio.session(run_id) as session:
         assert len(session.steps[1].line.answer.named) == 6
+
+
+def test_open_pages_are_let_go_when_the_studio_stops(client, app, run_id):
+    server = _Server(uvicorn.Config(app))
+    server.handle_exit(signal.SIGTERM, None)
+    events = client.get(f"/api/runs/{run_id}/events")  # else this would never end
+    assert events.headers["content-type"].startswith("text/event-stream")
+    assert server.should_exit
 
 
 def test_the_registry_offers_the_landscape():

@@ -255,7 +255,7 @@ async def events(run_id: Run, request: Request, studio: TheStudio, _: Member) ->
 
 async def _events(run_id: str, request: Request, studio: Studio) -> AsyncIterator[str]:
     told: dict[str, Any] = {}
-    while not await request.is_disconnected():
+    while not (request.app.state.closing or await request.is_disconnected()):
         access = await run_in_threadpool(request.app.state.guard.access, request)
         if access is None or not access.may_see(run_id):  # the link was revoked
             return

@@ -60,6 +60,7 @@ def create_app(
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
     app.state.studio = Studio(store, renderers, workers, panel)
     app.state.guard = Guard(token, hosts)
+    app.state.closing = False
     app.add_middleware(_BodyLimit)
     app.middleware("http")(_guarded)
     app.include_router(api.router, prefix="/api")

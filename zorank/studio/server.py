@@ -11,6 +11,7 @@ import time
 import webbrowser
 from collections.abc import Iterable
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from platformdirs import user_data_path
@@ -43,8 +44,8 @@ def serve(
     kinds = kinds_of(renderers)
     app = create_app(store, kinds, token, names, panel=panel)
     address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
-    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(settings)
+    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
+    server = _Server(settings)
     announcer = threading.Thread(
         target=_announce, args=(server, f"{address}/?token={token}", browser), daemon=True
     )
@@ -52,6 +53,14 @@ def serve(
     # A first picture may have to build what all others share: do it while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
     server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Ends the streams of events of open pages when it is to stop; they would never end."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.config.app.state.closing = True  # type: ignore[union-attr]
+        super().handle_exit(sig, frame)
 
 
 def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
