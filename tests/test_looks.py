@@ -2,7 +2,9 @@
 
 import io
 import threading
+import time
 import wave
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -328,6 +330,39 @@ def test_a_look_that_changes_after_the_reference_sample():
         looking(DRAWS)
 
 
+class Unprintable(Exception):
+    def __str__(self):
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [(SystemExit(3), "its look fails with SystemExit: 3"), (Unprintable(), "with Unprintable: ")],
+)
+def test_whatever_a_look_raises_is_a_look_that_fails(error, words):
+    def look(_):
+        raise error
+
+    with pytest.raises(LookError, match=words):
+        made(look)(DRAWS)
+
+
+def test_looks_that_are_too_large():
+    with pytest.raises(LookError, match="numbers beyond 1e"):
+        made(lambda x: 1e300 * waves(x)).reference()
+    known = {x.tobytes() for x in made().reference()[0]}
+    seen = made(lambda x: waves(x) * (1.0 if x[0].tobytes() in known else 1e200))
+    seen.reference()
+    with pytest.raises(LookError, match="a million times as far off"):
+        seen(DRAWS)
+
+
+@pytest.mark.parametrize("change", [{"pool": -1}, {"reference": 0}, {"begin": 0.5}])
+def test_a_plan_that_makes_no_sense(change):
+    with pytest.raises(InvalidInput, match=next(iter(change))):
+        replace(SMALL, **change)
+
+
 def test_a_look_may_change_what_it_is_given():
     def careless(candidates):
         found = waves(candidates)
@@ -428,6 +463,39 @@ def test_a_look_that_hangs_is_not_waited_for(monkeypatch):
         assert plan_for(resolve(Hangs())) is None
     finally:
         go_on.set()
+
+
+def waiting(candidates):
+    thread = threading.Thread(target=time.sleep, args=(0.3,))  # as for a server, or another thread
+    thread.start()
+    thread.join()
+    return candidates
+
+
+def test_a_look_that_waits_is_not_quick():
+    class Remote(Words):
+        def look(self, candidates):
+            return waiting(candidates)
+
+    assert plan_for(resolve(Remote())) is None
+
+
+def test_a_look_that_hangs_later_is_given_up(monkeypatch):
+    monkeypatch.setattr(looks, "LONGEST_LOOK", 0.3)
+    hangs, end = [], threading.Event()
+
+    def look(candidates):
+        if hangs:
+            end.wait()
+        return waves(candidates)
+
+    seen = made(look)
+    seen.reference()
+    hangs.append(1)
+    for _ in range(2):  # at once, the second time
+        with pytest.raises(LookError, match="a look takes longer than"):
+            seen(DRAWS)
+    end.set()
 
 
 def test_a_look_that_fails_is_planned_for_and_told_where_it_is_used():

@@ -6,7 +6,7 @@ import logging
 import numpy as np
 import pytest
 
-from zorank import Ballot, Poll, Ranking, Run, StaleAnswer
+from zorank import Ballot, InvalidInput, Poll, Ranking, Run, StaleAnswer
 from zorank.errors import LookError
 from zorank.looks import Plan, RunLooks
 from zorank.optimizers import RankLooks
@@ -225,3 +225,9 @@ def test_no_looks_before_they_begin(store):
     assert camera.shots == 0
     drive(run, 1)
     assert camera.shots > 0
+
+
+@pytest.mark.parametrize("odd", [5, "looks", False, Camera()])
+def test_looks_that_are_none_are_refused_at_once(odd):
+    with pytest.raises(InvalidInput, match="for_renderer"):
+        Run(OPTIMIZER, X0, looks=odd)

@@ -262,6 +262,25 @@ def test_a_look_that_is_gone(store):
     again = started(store, Drawn)
     answer(again, run_id, 2)
     assert shown(again, run_id)["rounds"] == 5
+    without = "This run goes on without looks: its renderer has none any more."
+    assert shown(again, run_id)["note"] == without
+    damaged = {**store.record(run_id).meta["looks"], "reference": -1}
+    store.change_meta(run_id, {"looks": damaged})
+    once_more = started(store)
+    answer(once_more, run_id)
+    assert shown(once_more, run_id)["note"] == without
+
+
+def test_a_renderer_is_tried_with_its_options(store):
+    class Choosy(Seen):
+        def __init__(self, blind=False):
+            if blind:
+                self.look, self.media_type = None, "image/svg+xml"
+
+    client = started(store, Choosy)
+    for blind in (False, True, False):
+        run_id = new_run(client, options={"blind": blind})
+        assert ("looks" in store.record(run_id).meta) is not blind
 
 
 # While people look

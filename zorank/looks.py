@@ -22,6 +22,7 @@ import numpy as np
 from zorank import descriptors, rng
 from zorank.beliefs import one_thread
 from zorank.errors import LookError
+from zorank.optimizers.settings import check_count
 from zorank.protocols import Renderer
 from zorank.renderers.interface import ResolvedRenderer, resolve
 from zorank.slates import Shell
@@ -44,6 +45,20 @@ LONG = 1.0
 
 FAILED = -1.0
 """The seconds of a look that fails: it is planned for, and told where looks are used."""
+
+WAITING = 5.0
+"""A look whose time is more than so many times the processor's in its thread waits for something:
+another thread, a graphics card, a server."""
+
+TRIES, MOST_TRIES = 4, 12
+"""Looks that tell how long one takes, and as many more as it takes to tell waiting from a machine
+that others use."""
+
+LONGEST_LOOK = 20.0
+"""A look that takes longer, in seconds, is given up, and looks with it."""
+
+FARTHEST = 1e6
+"""A look this far from those of random candidates, whose mean square is 1, is refused."""
 
 SAME = 1e-3
 """Looks of one candidate that differ by more, in units of random ones, have changed."""
@@ -68,6 +83,10 @@ class Plan:
     reference: int
     begin: int
 
+    def __post_init__(self) -> None:
+        for name, least in {"pool": 0, "reference": 3, "begin": 0}.items():
+            check_count(self, name, least, REMEMBERED)
+
 
 PLANS = {0.05: Plan(pool=36, reference=192, begin=0), 0.25: Plan(pool=24, reference=96, begin=3)}
 """The plan for looks of at most so many seconds each: about two seconds a round, while people look
@@ -89,7 +108,8 @@ class RunLooks:
         self, look: Look, dim: int, space: str, seed: int, plan: Plan = PLANS[0.05]
     ) -> None:
         self.begin = plan.begin
-        self._look, self._dim, self._space, self._seed = look, dim, space, seed
+        self._look, self._dim, self._space = look, dim, space
+        self._seed = rng.check_seed(seed)
         self._size = plan.reference
         self._lock = threading.RLock()
         self._basis: _Basis | None = None
@@ -98,6 +118,7 @@ class RunLooks:
         self._reference: Rows | None = None
         self._memory: OrderedDict[bytes, Rows] = OrderedDict()
         self._expected: tuple[Rows, Rows] | None = None
+        self._stuck = ""
 
     def expect(self, candidates: Rows, looks: Rows) -> None:
         """Refuse to go on if these candidates no longer look like this."""
@@ -113,6 +134,7 @@ class RunLooks:
         missing = {key: x for key, x in zip(keys, candidates, strict=True) if key not in known}
         if missing:
             found = basis.project(self._raw(np.array(list(missing.values()))))
+            _check_near(found)
             known.update(zip(missing, found, strict=True))
             with self._lock:
                 self._memory.update((key, known[key]) for key in missing)
@@ -184,10 +206,11 @@ class RunLooks:
 
     def _row(self, candidate: Vector) -> Rows:
         try:
-            found = np.array(self._look(candidate[None].copy()), dtype=np.float64)
-        except Exception as error:  # a renderer of a user's own may raise anything
-            said = " ".join(str(error).split())[:200].rstrip(".")
-            raise LookError(f"its look fails with {type(error).__name__}: {said}") from error
+            found = np.array(self._ask(candidate[None].copy()), dtype=np.float64)
+        except LookError:
+            raise
+        except (Exception, SystemExit) as error:  # a renderer of a user's own may raise anything
+            raise LookError(f"its look fails with {_said(error)}") from error
         if found.ndim != 2 or len(found) != 1 or found.shape[1] == 0:
             raise LookError(
                 "its look must return a row of numbers for each candidate, "
@@ -202,6 +225,30 @@ class RunLooks:
             raise LookError("its look must return finite numbers, found NaN or infinity")
         return found
 
+    def _ask(self, candidate: Rows) -> Any:
+        """What the look says; nobody waits for ever for one that hangs."""
+        if self._stuck:
+            raise LookError(self._stuck)
+        answers: list[tuple[Any, BaseException | None]] = []
+
+        def ask() -> None:
+            try:
+                answers.append((self._look(candidate), None))
+            except BaseException as error:  # told in the thread that waits
+                answers.append((None, error))
+
+        thread = threading.Thread(target=ask, daemon=True, name="zorank-look")
+        thread.start()
+        for _ in range(round(LONGEST_LOOK / 0.1)):  # while this process is stopped none passes
+            thread.join(0.1)
+            if answers:
+                found, error = answers[0]
+                if error is not None:
+                    raise error
+                return found
+        self._stuck = f"a look takes longer than {LONGEST_LOOK:g} s"
+        raise LookError(self._stuck)
+
 
 @dataclass(frozen=True, eq=False)
 class _Basis:
@@ -213,6 +260,8 @@ class _Basis:
 
     @classmethod
     def of(cls, rows: Rows) -> _Basis:
+        if np.abs(rows).max() > LARGEST:
+            raise LookError(f"its look returns numbers beyond {LARGEST:g}")
         mean = rows.mean(axis=0)
         with one_thread():
             _, values, directions = np.linalg.svd(rows - mean, full_matrices=False)
@@ -231,6 +280,25 @@ class _Basis:
     @property
     def width(self) -> int:
         return int(self.axes.shape[1])
+
+
+LARGEST = 1e100
+"""Numbers of a look beyond this cannot be squared and added."""
+
+
+def _check_near(looks: Rows) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not (np.abs(looks).max(initial=0.0) < FARTHEST):
+            raise LookError("its look of a candidate is a million times as far off as any other")
+
+
+def _said(error: BaseException) -> str:
+    """An error in a few words, even one that cannot be printed."""
+    try:
+        words = " ".join(str(error).split())[:200].rstrip(".")
+    except Exception:
+        words = ""
+    return f"{type(error).__name__}: {words}"
 
 
 def _projected(rows: Rows, mean: Vector, axes: Rows) -> Rows:
@@ -274,19 +342,24 @@ def plan_for(renderer: ResolvedRenderer) -> Plan | None:
 
 def _seconds(look: Look, dim: int) -> float | None:
     """What the quickest of a few looks takes; FAILED, or None if it takes too long."""
-    candidates = rng.for_content(0, b"try a look").standard_normal((4, dim))
+    candidates = rng.for_content(0, b"try a look").standard_normal((MOST_TRIES, dim))
     found: list[float] = []
 
     def attempt() -> None:
         try:
-            for candidate in candidates:
+            for tries, candidate in enumerate(candidates, 1):
                 began, worked = perf_counter(), thread_time()
                 look(candidate[None])
                 waited, worked = perf_counter() - began, thread_time() - worked
-                found.append(worked if waited < LONG else waited)  # others may use the machine
-                if len(found) > 1 and min(found) > max(PLANS):  # the first may load things
+                # Others may use the machine; but a look that always takes long waits itself.
+                waits = waited > max(WAITING * worked, min(PLANS)) or waited > LONG
+                found.append(waited if waits else worked)
+                quickest = min(found)
+                if tries >= TRIES and (quickest <= min(PLANS) or not waits):
                     return
-        except Exception:  # it is told where looks are used
+                if tries >= (TRIES if waits else 2) and quickest > max(PLANS):
+                    return  # the first may load things
+        except (Exception, SystemExit):  # it is told where looks are used
             found.append(FAILED)
 
     thread = threading.Thread(target=attempt, daemon=True, name="zorank-look")

@@ -12,7 +12,7 @@ asks the same question, bit for bit. Resume, undo and branching need nothing mor
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -62,6 +62,7 @@ class Optimizer(Protocol[S]):
         ...
 
 
+@runtime_checkable
 class Looks(Protocol):
     """What the candidates of one run look like: near means alike. Deterministic."""
 

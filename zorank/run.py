@@ -118,7 +118,7 @@ class Run:
         self._overtaken = False
         self._trace = trace
         self._record_slates = self._keep_shown = record_slates
-        self.looks = looks
+        self.looks = _checked(looks)
         self.looks_problem = ""
         self._start_over()
         self._load()
@@ -517,6 +517,15 @@ class Run:
         if self._foreseen is None or self._foreseen[0] != answer:
             self._foreseen = (answer, self._optimizer.tell(self.state, slate, answer))
         return self._foreseen[1]
+
+
+def _checked(looks: Looks | None) -> Looks | None:
+    if looks is None or isinstance(looks, Looks):
+        return looks
+    raise InvalidInput(
+        "looks are those that zorank.looks.for_renderer(renderer, seed) makes, or an object with "
+        f"begin, reference and __call__; found {type(looks).__name__}"
+    )
 
 
 def _same(a: Round | None, b: Round | None) -> bool:

@@ -8,14 +8,16 @@ looks, so an answer only waits for what is not there yet.
 from __future__ import annotations
 
 import atexit
+import contextlib
+import json
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.errors import LookError
+from zorank.errors import InvalidInput, LookError
 from zorank.looks import CHUNK, Plan, RunLooks, look_of, plan_for
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Run
@@ -27,16 +29,17 @@ if TYPE_CHECKING:
 
 
 class Planner:
-    """How many looks runs of each renderer can afford; each renderer is tried once."""
+    """How many looks runs of each renderer can afford; each is tried once with given options."""
 
     def __init__(self) -> None:
         self._plans: dict[str, Plan | None] = {}
 
-    def plan(self, renderer: ResolvedRenderer) -> Plan | None:
+    def plan(self, renderer: ResolvedRenderer, options: Mapping[str, Any]) -> Plan | None:
         """The plan for a new run; None if it works without looks."""
-        if renderer.name not in self._plans:
-            self._plans[renderer.name] = plan_for(renderer)
-        return self._plans[renderer.name]
+        key = f"{renderer.name} {json.dumps(options, sort_keys=True, default=repr)}"
+        if key not in self._plans:
+            self._plans[key] = plan_for(renderer)
+        return self._plans[key]
 
 
 def looks_for(meta: Mapping[str, Any], renderer: ResolvedRenderer, seed: int) -> RunLooks | None:
@@ -44,7 +47,11 @@ def looks_for(meta: Mapping[str, Any], renderer: ResolvedRenderer, seed: int) ->
     kept, look = meta.get("looks"), look_of(renderer)
     if not kept or meta.get("looks_problem") or look is None:
         return None
-    return RunLooks(look, renderer.dim, renderer.space, seed, Plan(**kept))
+    try:
+        plan = Plan(**kept)
+    except (TypeError, InvalidInput):  # somebody changed it; the run works by numbers
+        return None
+    return RunLooks(look, renderer.dim, renderer.space, seed, plan)
 
 
 def expect(run: Run) -> None:
@@ -58,9 +65,14 @@ def expect(run: Run) -> None:
 
 
 class Looker:
-    """The thread that looks."""
+    """The thread that looks.
 
-    def __init__(self) -> None:
+    Args:
+        tell: told of a session whose looks have failed.
+    """
+
+    def __init__(self, tell: Callable[[Session], None]) -> None:
+        self._tell = tell
         self._queue: SimpleQueue[Session] = SimpleQueue()
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -92,6 +104,8 @@ class Looker:
                     self._look(session)
                 except LookError as error:
                     session.run.drop_looks(str(error))
+                    with contextlib.suppress(Exception):  # else it is told with the next answer
+                        self._tell(session)
                 except Exception:  # what is wrong with a run is told to whoever opens it
                     continue
 

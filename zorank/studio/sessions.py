@@ -100,7 +100,7 @@ class Studio:
         self.gallery = Gallery(workers)
         self.panel = panel or judging.Panel()
         self.bench = judging.Bench(self.gallery, self.panel)
-        self.looker = looking.Looker()
+        self.looker = looking.Looker(self._keep_problem)
         self._planner = looking.Planner()
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
@@ -125,7 +125,7 @@ class Studio:
         made = self.make_renderer(renderer, options)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
         space: Any = made.space
-        plan = None if method == BY_NUMBERS else self._planner.plan(made)
+        plan = None if method == BY_NUMBERS else self._planner.plan(made, options)
         if plan is None and method == BY_LOOKS:
             raise InvalidInput(
                 f"{method} needs to know what pictures look like, and {made.title} does not say "

@@ -18,6 +18,7 @@ from zorank.run import optimizer_of
 from zorank.slates import Slate
 from zorank.studio.gallery import fingerprint
 from zorank.studio.judging import RECENT, Choice
+from zorank.studio.looking import looks_for
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
 from zorank.studio.words import reports
@@ -224,6 +225,8 @@ def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
         )
     if problem := meta.get("looks_problem"):
         notes.append(f"This run goes on without the renderer’s looks: {problem}.")
+    elif meta.get("looks") and looks_for(meta, renderer, 0) is None:
+        notes.append("This run goes on without looks: its renderer has none any more.")
     return " ".join(notes)
 
 

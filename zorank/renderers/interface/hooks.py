@@ -109,7 +109,8 @@ HOOKS: Mapping[str, Hook] = {
         "look(candidates) -> array (n, p)",
         None,
         "Says cheaply what (n, d) candidates look like: rows that are near each other look alike. "
-        "The studio learns taste from it (docs/looks.md).",
+        "The studio learns taste from it (docs/looks.md). Like `render` it may be called by "
+        "several threads at once.",
         without="small exhibits are rendered and described, if that is quick",
     ),
     "small_picture": Hook(
