@@ -53,7 +53,7 @@ def test_a_ranking_says_the_same_when_it_is_completed(case):
     both = [np.unique(r.levels(m), return_inverse=True)[1].tolist() for r in (ranking, completed)]
     assert both[0] == both[1]
     left = [len(set(range(m)) - set(r.named)) for r in (ranking, completed)]
-    whole = left[0] == 1 and ranking.named and ranking.among is None
+    whole = left[0] == 1 and ranking.best and not ranking.worst and ranking.among is None
     assert left[1] == (0 if whole else left[0])
 
 

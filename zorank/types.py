@@ -164,12 +164,12 @@ class Ranking:
                 )
 
     def completed(self, m: int) -> Ranking:
-        """The same ranking with every position named, if it leaves only one of m unnamed.
+        """The same ranking with every position named, if only the last of m is missing.
 
         The one that is left has a level of its own already, so both rankings say the same.
         """
         rest = set(range(m)) - set(self.named)
-        if len(rest) != 1 or not self.named or self.among is not None:
+        if len(rest) != 1 or not self.best or self.worst or self.among is not None:
             return self
         return replace(self, best=(*self.best, tuple(rest)))
 
