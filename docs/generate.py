@@ -342,8 +342,8 @@ def _tastes(found: dict[str, Any]) -> list[str]:
         if "peers" in study["parts"]:
             continue
         methods = list(study["cases"][0]["methods"])
-        part, seeds = study["parts"][0], study["seeds"]
-        title = f"**{part}, noise {study['cases'][0]['noise']:g}**, {seeds} seeds"
+        part = study["parts"][0]
+        title = f"**{part}, noise {study['cases'][0]['noise']:g}**, {_seeds(study)}"
         lines += ["", f"{title}: after 5 / 10 / 20 rounds, ± standard error after 20.", ""]
         lines.append("| taste | group | " + " | ".join(methods) + " |")
         lines.append("| --- " * (len(methods) + 2) + "|")
@@ -352,6 +352,10 @@ def _tastes(found: dict[str, Any]) -> list[str]:
             taste = f"**{case['taste']}**: {case['meaning']}"
             lines.append(f"| {taste} | {case['group']} | " + " | ".join(cells) + " |")
     return lines
+
+
+def _seeds(study: Mapping[str, Any]) -> str:
+    return "1 seed" if study["seeds"] == 1 else f"{study['seeds']} seeds"
 
 
 def _after(line: Mapping[str, Any]) -> str:
@@ -376,7 +380,7 @@ def _boxes(found: dict[str, Any]) -> list[str]:
     lines: list[str] = []
     for study in (study for study in found["studies"] if "peers" in study["parts"]):
         methods = list(dict.fromkeys(m for case in study["cases"] for m in case["methods"]))
-        lines += ["", f"{study['seeds']} seeds", ""]
+        lines += ["", f"{_seeds(study)}:", ""]
         lines += ["| taste | d | " + " | ".join(methods) + " |"]
         lines.append("| --- " * (len(methods) + 2) + "|")
         for case in study["cases"]:
