@@ -1,5 +1,6 @@
 """The studio looks at candidates in the background, and nothing depends on when it does."""
 
+import inspect
 import json
 import random
 import sqlite3
@@ -412,21 +413,13 @@ def test_a_run_of_a_studio_before_slates_were_recorded_goes_on(tmp_path):
 
 # Kills
 
-MODULE = """
+MODULE = f"""
 import numpy as np
 from zorank.types import Exhibit
 
 MIXER = np.random.default_rng(1).standard_normal((5, 300))
 
-class Seen:
-    dim = 5
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", x.tobytes().hex().encode()) for x in candidates]
-
-    def look(self, candidates):
-        return np.sin(np.asarray(candidates) @ MIXER)
+{inspect.getsource(Seen)}
 """
 
 PLAN = [

@@ -287,9 +287,12 @@ LARGEST = 1e100
 
 
 def _check_near(looks: Rows) -> None:
+    """Raise a LookError for looks that distances cannot be computed from."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not (np.abs(looks).max(initial=0.0) < FARTHEST):
-            raise LookError("its look of a candidate is a million times as far off as any other")
+            raise LookError(
+                "its look of a candidate is a million times larger than those of random candidates"
+            )
 
 
 def _said(error: BaseException) -> str:

@@ -4,8 +4,8 @@ The log writes down what was shown. At d = 16,384 the numbers of a slate are a m
 they were made takes a few hundred: a candidate is one of an earlier slate, or the end of a climb
 from some of those, or a random direction around one of these. Making it again repeats elementwise
 arithmetic only: sums over coordinates, whose last bits depend on the machine, are kept as results.
-A candidate whose making is too long a story is rounded to half precision before it is shown, so
-that its numbers take a quarter of the room.
+A candidate that was made in too many steps to repeat is rounded to half precision before it is
+shown, so that its numbers take a quarter of the bytes.
 """
 
 from __future__ import annotations

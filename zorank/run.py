@@ -520,11 +520,12 @@ class Run:
 
 
 def _checked(looks: Looks | None) -> Looks | None:
+    """The looks, or an InvalidInput if they cannot be used as such."""
     if looks is None or isinstance(looks, Looks):
         return looks
     raise InvalidInput(
-        "looks are those that zorank.looks.for_renderer(renderer, seed) makes, or an object with "
-        f"begin, reference and __call__; found {type(looks).__name__}"
+        "looks must have begin, reference and __call__, as those that "
+        f"zorank.looks.for_renderer(renderer, seed) makes; found {type(looks).__name__}"
     )
 
 
