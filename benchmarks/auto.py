@@ -24,7 +24,7 @@ import numpy as np
 from zorank import optimizers, rng
 from zorank.experiments import field
 from zorank.experiments.peers import PEERS, Contender, Ours, Pycma
-from zorank.optimizers import auto, shape
+from zorank.optimizers import auto, covariance
 from zorank.optimizers.cma_es import load_pycma
 from zorank.oracles import GaussianNoise
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
@@ -250,17 +250,17 @@ def time() -> None:
 @contextmanager
 def changed(**changes: Any) -> Iterator[None]:
     """Some of the constants and functions of auto replaced."""
-    homes = {name: auto if hasattr(auto, name) else shape for name in changes}
+    homes = {name: auto if hasattr(auto, name) else covariance for name in changes}
     before = {name: getattr(home, name) for name, home in homes.items()}
     for name, home in homes.items():
         setattr(home, name, changes[name])
-    shape.rates.cache_clear()
+    covariance.rates.cache_clear()
     try:
         yield
     finally:
         for name, home in homes.items():
             setattr(home, name, before[name])
-        shape.rates.cache_clear()
+        covariance.rates.cache_clear()
 
 
 def gaussian(m: int, d: int, draws: np.random.Generator) -> Vector:

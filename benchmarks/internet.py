@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from zorank import Ballot, Poll, Ranking, Run, rank_weights
-from zorank.directions import Seeded
+from zorank._directions import Seeded
 from zorank.optimizers import ZORankSGD
 from zorank.stores import open_store
 

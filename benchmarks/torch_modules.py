@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zorank.directions import Law
+    from zorank._directions import Law
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "tune_language_model.py"
 M = 8

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from zorank import Ballot, Poll, Ranking, Slate
-from zorank.directions import Seeded
+from zorank._directions import Seeded
 from zorank.slates import Box, Cloud, Free, Mirror, Points, Ray, Shell
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zorank import Poll, Ranking
-from zorank.agreement import BEST_BELIEVED, Agreement, agreements
+from zorank.studio.agreement import BEST_BELIEVED, Agreement, agreements
 from zorank.types import Ballot
 
 

@@ -8,7 +8,7 @@ import pytest
 import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
 from zorank.optimizers.auto import CHECK_EVERY, MOST_DOUBLINGS, WIDEST, Auto, shared
-from zorank.optimizers.shape import Diagonal, Full, frame, rates, round_shape
+from zorank.optimizers.covariance import Diagonal, Full, frame, rates, round_shape
 from zorank.oracles import GaussianNoise
 from zorank.problems import RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.slates import Points, Slate

@@ -55,7 +55,7 @@ def test_a_missing_extra_is_named_with_its_remedy():
         ["scipy"], "zorank.theory.lemma_1_constant(3)"
     )
     assert "pip install 'zorank[experiments]'" in message_without(
-        ["matplotlib"], "__import__('zorank.plots').plots.plot_history([{}], 'x.png')"
+        ["matplotlib"], "__import__('zorank.cli.plots').cli.plots.plot_history([{}], 'x.png')"
     )
 
 

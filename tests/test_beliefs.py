@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from zorank import Ballot, Poll, Ranking
-from zorank.beliefs import SLIPS, Comparisons, Traits, believe, infer
-from zorank.beliefs.roots import inverse_roots
+from zorank.optimizers.rank_process.inverse_roots import inverse_roots
+from zorank.optimizers.rank_process.posterior import SLIPS, Comparisons, Traits, believe, infer
 
 FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
 

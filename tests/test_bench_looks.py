@@ -14,9 +14,9 @@ from zorank.experiments.boxes import BOUNDS, FAMILIES, UniformStart, box_taste
 from zorank.experiments.looks import LOOKS, PROCESS, RANDOM, Condition, Study
 from zorank.experiments.looks_cases import KINDS, landscape_taste
 from zorank.experiments.looks_figure import plot
-from zorank.experiments.people import Judge, hold_session, taste
 from zorank.experiments.picture_tastes import HELD_OUT, NUMBERS, SKETCHED, Reference
 from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential, all_pairs
+from zorank.experiments.simulated_raters import Judge, hold_session, taste
 from zorank.optimizers import REGISTRY, RankProcess
 from zorank.slates import Shell
 

@@ -20,7 +20,7 @@ from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
 from tests.studio_server import Server
 from zorank.errors import InvalidInput, RenderError
 from zorank.renderers import REGISTRY, Diffusers
-from zorank.renderers.diffusers import drafts, models, painting, samplers
+from zorank.renderers.diffusers import models, painting, previews, samplers
 from zorank.renderers.diffusers.tuning import Layout, parts_of, prompt_offset
 from zorank.renderers.interface import RendererKind
 from zorank.renderers.pictures import opened, resized
@@ -202,22 +202,22 @@ def test_progress_rises_with_every_step_of_every_picture(tiny):
 def test_previews_come_nearer_to_the_picture_and_leave_it_as_it_is(
     request, monkeypatch, family, sampler
 ):
-    monkeypatch.setattr(drafts, "SIDE", 64)  # a decoder of random weights makes nothing of less
+    monkeypatch.setattr(previews, "SIDE", 64)  # a decoder of random weights makes nothing of less
     model = request.getfixturevalue(family)
     renderer = Diffusers(model=model, prompt="a red house", steps=12, sampler=sampler)
     points, seen = candidates(renderer, 2), {0: [], 1: []}
     watched = renderer.render(points, preview=lambda position, one: seen[position].append(one))
     assert [one.data for one in watched] == pictures(renderer, points)
-    for position, previews in seen.items():
-        assert len(previews) == drafts.MOST
+    for position, shown in seen.items():
+        assert len(shown) == previews.MOST
         whole = opened(watched[position].data).astype(float)
-        small = [resized(opened(one.data), len(whole)) for one in previews]
+        small = [resized(opened(one.data), len(whole)) for one in shown]
         away = [np.abs(one - whole).mean() for one in small]
         assert away[-1] < away[0]
 
 
 def test_a_preview_that_fails_is_no_preview(tiny, monkeypatch):
-    monkeypatch.setattr(drafts, "_decoded", lambda pipeline, latents: 1 / 0)
+    monkeypatch.setattr(previews, "_decoded", lambda pipeline, latents: 1 / 0)
     seen = []
     watched = tiny.render(candidates(tiny, 1), preview=lambda *shown: seen.append(shown))
     assert seen == []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Run, minimize
-from zorank.directions import AT_ONCE, BLOCK, Seeded, draw_directions
+from zorank._directions import AT_ONCE, BLOCK, Seeded, draw_directions
 from zorank.executors import evaluate
 from zorank.optimizers import REGISTRY, ZORankSGD
 from zorank.slates import Box, Cloud

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from tests import objectives
-from zorank import EvaluationError, InvalidInput, Ranking, machine, minimize
+from zorank import EvaluationError, InvalidInput, Ranking, _machine, minimize
 from zorank.executors import Cluster, Processes, evaluate, sharing
 from zorank.executors.sharing import SHARED_MEMORY
 from zorank.optimizers import ZORankSGD
@@ -243,10 +243,10 @@ def test_nothing_outlives_a_process_that_is_killed(tmp_path):
             left = SHARED_MEMORY.glob(f"zorank-{parent.pid}-*")
         parent.kill()
     for _ in range(200):
-        if not machine.is_running(worker):
+        if not _machine.is_running(worker):
             break
         time.sleep(0.05)
-    assert not machine.is_running(worker)
+    assert not _machine.is_running(worker)
     sharing._tidy.cache_clear()
     sharing._tidy()
     assert not list(SHARED_MEMORY.glob(f"zorank-{parent.pid}-*"))

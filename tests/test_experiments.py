@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Slate, Values, rng
-from zorank.experiments import cells, judges
+from zorank.experiments import judges, sweep
 from zorank.experiments import judges_findings as findings
 from zorank.experiments.baselines import BestOfRandom, Neighbours, SeparableCMA
 from zorank.experiments.measured import Gained, Measured, advise, compare, packaged
-from zorank.experiments.people import Judge, hold_session, taste
+from zorank.experiments.simulated_raters import Judge, hold_session, taste
 from zorank.problems import HiddenDirections, SineFeatures
 from zorank.slates import Points
 
@@ -171,7 +171,7 @@ def test_finished_cells_are_not_computed_again_and_a_torn_line_is(tmp_path):
     file, computed = tmp_path / "out" / "squares.cells.jsonl", tmp_path / "computed"
     some = [Square(n, str(tmp_path)) for n in range(4)]
     before = os.environ.get("OPENBLAS_NUM_THREADS")
-    rows = cells.run(squared, some, file, version="1", workers=2)
+    rows = sweep.run(squared, some, file, version="1", workers=2)
     assert [row["square"] for row in rows] == [0, 1, 4, 9]
     assert {row["threads"] for row in rows} == {"1"}
     assert os.environ.get("OPENBLAS_NUM_THREADS") == before
@@ -183,32 +183,32 @@ def test_finished_cells_are_not_computed_again_and_a_torn_line_is(tmp_path):
     computed.unlink()
     more = [*some, Square(9, str(tmp_path)), some[0]]
     for _ in range(2):
-        rows = cells.run(squared, more, file, version="1", workers=1)
+        rows = sweep.run(squared, more, file, version="1", workers=1)
         assert [row["square"] for row in rows] == [0, 1, 4, 9, 81, 0]
     assert sorted(computed.read_text().split()) == [str(torn), "9"]
 
     computed.unlink()
-    cells.run(squared, some[:1], file, version="2", workers=1)
+    sweep.run(squared, some[:1], file, version="2", workers=1)
     assert computed.read_text().split() == ["0"]
 
 
 def test_a_cell_that_fails_says_so_and_leaves_the_others(tmp_path):
     file = tmp_path / "squares.cells.jsonl"
     done = [Square(1, str(tmp_path))]
-    cells.run(squared, done, file, version="1", workers=1)
+    sweep.run(squared, done, file, version="1", workers=1)
     with pytest.raises(ValueError, match="no square of 2"):
-        cells.run(refuse, [*done, Square(2, "")], file, version="1", workers=1)
-    assert len(cells.finished(file)) == 1
+        sweep.run(refuse, [*done, Square(2, "")], file, version="1", workers=1)
+    assert len(sweep.finished(file)) == 1
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="cannot be"):
-        cells.run(squared, done, tmp_path / "file" / "x.jsonl", version="1")
+        sweep.run(squared, done, tmp_path / "file" / "x.jsonl", version="1")
 
 
 SLOW = """
 import sys, time
 from dataclasses import dataclass
 from pathlib import Path
-from zorank.experiments import cells
+from zorank.experiments import sweep
 
 @dataclass(frozen=True)
 class Nap:
@@ -222,7 +222,7 @@ def nap(cell):
 
 if __name__ == "__main__":
     try:
-        cells.run(nap, [Nap(n) for n in range(60)], Path("naps.jsonl"), version="1", workers=2)
+        sweep.run(nap, [Nap(n) for n in range(60)], Path("naps.jsonl"), version="1", workers=2)
     except KeyboardInterrupt:
         print("stopped")
 """
@@ -244,7 +244,7 @@ def test_what_stops_a_run_leaves_finished_cells_and_no_processes(tmp_path, by):
     out, err = process.communicate(timeout=10)  # ends once no worker holds the pipes
     assert out.strip() == ("stopped" if by == signal.SIGINT else "")
     assert "Traceback" not in err
-    kept = len(cells.finished(file))
+    kept = len(sweep.finished(file))
     assert 2 <= kept < 60
     if by == signal.SIGINT:  # what was computed while it stopped is kept too
         assert kept == (tmp_path / "done.txt").read_text().count("\n")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.strategies import polls, rankings
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
+from zorank._questions import question, uses_looks, with_looks
 from zorank.optimizers import rank_looks
 from zorank.optimizers.settings import make_space
 from zorank.problems import rosenbrock, sphere
-from zorank.questions import question, uses_looks, with_looks
 from zorank.types import Values
 
 # (name, settings that make it move on a small problem)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run, rng
+from zorank._recipes import LARGE
 from zorank.optimizers import RankLooks, RankProcess, rank_process
 from zorank.problems import rosenbrock
-from zorank.recipes import LARGE
 from zorank.slates import Points, Shell, Slate
 from zorank.stores import MemoryStore
 

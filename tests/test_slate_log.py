@@ -12,11 +12,11 @@ from hypothesis import given
 from tests.strategies import slates
 from tests.test_optimizer_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
+from zorank._questions import question
+from zorank._recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded
+from zorank._slate_log import MOST_NUMBERS, Shown, decode, digest, encode, record
 from zorank.optimizers import Auto, RankProcess, ZORankSGD
 from zorank.problems import sphere
-from zorank.questions import question
-from zorank.recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded
-from zorank.slate_log import MOST_NUMBERS, Shown, decode, digest, encode, record
 from zorank.slates import Box, Cloud, Free, Points, Shell
 from zorank.stores import MemoryStore, open_store
 

@@ -11,13 +11,13 @@ from fastapi.testclient import TestClient
 from tests.studio_server import Server
 from tests.tiny_clip import save_tiny_clip
 from zorank import Ranking, Run
-from zorank.agreement import Agreement, agreement_with
 from zorank.errors import InvalidInput
 from zorank.oracles import CLIP, PictureOracle, judge_maker
 from zorank.oracles.pictures import score_exhibits
 from zorank.renderers import Dream, Landscape
 from zorank.stores import open_store
 from zorank.studio import create_app, judging
+from zorank.studio.agreement import Agreement, agreement_with
 from zorank.studio.judging import Choice, Panel
 from zorank.studio.offer import offer_judge
 from zorank.studio.presentation import shown_order, to_candidates, to_screen

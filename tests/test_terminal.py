@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Run
-from zorank.terminal import parse_order, rank_in_terminal
+from zorank.cli.terminal import parse_order, rank_in_terminal
 
 
 @pytest.mark.parametrize(

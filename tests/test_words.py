@@ -2,7 +2,7 @@
 
 import pytest
 
-from zorank.studio.words import Facts, could_stop, words
+from zorank.studio.status_text import Facts, could_stop, words
 
 REPORT = {
     "radius": 0.5,

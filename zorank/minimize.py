@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers
+from zorank._progress import progress_bar, stops
 from zorank.errors import InvalidInput, ReplayError
 from zorank.executors import Objective, evaluate
-from zorank.progress import progress_bar, stops
 from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
 from zorank.slates import Points, Slate

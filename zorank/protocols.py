@@ -181,7 +181,7 @@ class Store(Protocol):
 
         `after` is the key of the last answered round; if the log has another one there, the
         question was made from another past and is refused. `slate` is what is shown, in the form
-        of `zorank.slate_log`; of a round that waits already, the slate of its line counts.
+        of `zorank._slate_log`; of a round that waits already, the slate of its line counts.
         """
         ...
 

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from zorank import optimizers, rng
+from zorank._questions import Questions, question, uses_looks
+from zorank._records import check_same, check_text, new_name, new_record, optimizer_of, plain_json
 from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Looks, Store
-from zorank.questions import Questions, question, uses_looks
-from zorank.records import check_same, check_text, new_name, new_record, optimizer_of, plain_json
 from zorank.slates import Slate
 from zorank.stores import MemoryStore, open_store
 from zorank.types import Answer, Order, Round, RunRecord, Vector, as_start

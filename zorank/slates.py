@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from zorank.directions import Seeded
+from zorank._directions import Seeded
 from zorank.errors import InvalidInput
 from zorank.types import Answer, Ranking, Values, Vector
 

@@ -307,7 +307,7 @@ class Round:
         answered_at: when it was answered.
         note: what else is worth keeping (a true value, a remark); never told to the optimizer.
         key: what tells this showing of the round from any other, before an undo or after it.
-        slate: what was shown, in the form of `zorank.slate_log`; None if it was not recorded:
+        slate: what was shown, in the form of `zorank._slate_log`; None if it was not recorded:
             replay then asks the optimizer again, which gives the same slate bit for bit.
     """
 

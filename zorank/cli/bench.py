@@ -96,8 +96,8 @@ def judges(
     from zorank.experiments import judges as study_of
     from zorank.experiments import judges_findings as findings
     from zorank.experiments.baselines import load_sepcma
+    from zorank.experiments.figures import load_figure
     from zorank.experiments.judges_figure import plot
-    from zorank.plots import load_figure
 
     study = replace(
         study_of.QUICK if quick else study_of.Study(), first_seed=first_seed, rounds=rounds

@@ -94,8 +94,8 @@ def looks(
     """
     from zorank.experiments import looks as study_of
     from zorank.experiments import looks_findings as findings
+    from zorank.experiments.figures import load_figure
     from zorank.experiments.looks_figure import plot
-    from zorank.plots import load_figure
 
     study = study_of.QUICK if quick else study_of.Study()
     study = replace(

@@ -15,11 +15,11 @@ from rich.text import Text
 
 from zorank import executors, optimizers, rng
 from zorank.cli.common import load_function, log, open_store, out, read_values, write_text
+from zorank.cli.terminal import rank_in_terminal
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
 from zorank.run import Run
-from zorank.terminal import rank_in_terminal
 from zorank.types import Vector, as_vector
 
 PRINTED_COORDINATES = 20
@@ -215,7 +215,7 @@ def _check_outputs(save: Path | None, plot: Path | None) -> None:
         if path is not None:
             _try_to_write(path)
     if plot is not None:
-        from zorank.plots import check_plot_file
+        from zorank.cli.plots import check_plot_file
 
         check_plot_file(plot)
 
@@ -228,7 +228,7 @@ def _report(result: Result, save: Path | None, plot: Path | None, title: str) ->
         counts = {"points": result.points, "rounds": result.rounds, "history": result.history}
         write_text(save, json.dumps({**data, **counts}))
     if plot is not None:
-        from zorank.plots import plot_history
+        from zorank.cli.plots import plot_history
 
         plot_history(result.history, plot, title)
     out.print(str(result), highlight=False, markup=False, soft_wrap=True)

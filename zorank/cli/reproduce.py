@@ -54,10 +54,10 @@ def reproduce(
 
     Example: zorank reproduce all --quick --out quick
     """
+    from zorank.experiments.figures import load_figure
     from zorank.experiments.paper import FIGURES, Lab, figures_of
     from zorank.experiments.paper.claims import load_students_t
     from zorank.optimizers.cma_es import load_pycma
-    from zorank.plots import load_figure
 
     names = figures_of(name)
     load_figure()

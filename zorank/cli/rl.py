@@ -205,7 +205,7 @@ def _look(learning: Learning, folder: Path) -> float:
 
 
 def _tell(learning: Learning, folder: Path, title: str) -> None:
-    from zorank.plots import plot_learning
+    from zorank.cli.plots import plot_learning
 
     rows = learning.curve()
     how = "rewarded" if learning.run.ask().question == "values" else "ranked"

@@ -13,8 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from zorank._machine import is_running
 from zorank.errors import InvalidInput
-from zorank.machine import is_running
 from zorank.slates import Design
 
 SHARED_MEMORY = Path("/dev/shm")

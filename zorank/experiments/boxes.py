@@ -16,7 +16,7 @@ import numpy as np
 from zorank import rng
 from zorank.errors import unknown_name
 from zorank.experiments.baselines import uniform_slate
-from zorank.experiments.people import Taste
+from zorank.experiments.simulated_raters import Taste
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer
 from zorank.slates import Slate

@@ -19,7 +19,7 @@ import numpy as np
 
 from zorank import optimizers, rng
 from zorank.errors import MissingExtra
-from zorank.experiments import cells, figures
+from zorank.experiments import figures, sweep
 from zorank.experiments.peers import GUESTS, PEERS
 from zorank.types import Vector
 
@@ -85,7 +85,7 @@ class Meeting:
         ]
 
 
-def race(entry: Race) -> cells.Row:
+def race(entry: Race) -> sweep.Row:
     """When each target was hit (None: not at all), and the seconds that the contender took."""
     f, optimum = bbob(entry.function, entry.instance, entry.dim)
     key = f"{entry.function} {entry.instance} {entry.dim}".encode()
@@ -140,11 +140,11 @@ def bbob(function: int, instance: int, dim: int) -> tuple[Callable[[Vector], flo
 
 def run(
     meeting: Meeting, folder: Path, *, workers: int | None = None, console: Console | None = None
-) -> list[cells.Row]:
+) -> list[sweep.Row]:
     """The row of every race; what `folder` holds already is not run again."""
     races = meeting.races()
     file = folder / "field.cells.jsonl"
-    return cells.run(race, races, file, version=VERSION, workers=workers, console=console)
+    return sweep.run(race, races, file, version=VERSION, workers=workers, console=console)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +164,7 @@ class Standing:
     seconds: float
 
 
-def standings(meeting: Meeting, rows: Sequence[cells.Row]) -> dict[tuple[str, int], Standing]:
+def standings(meeting: Meeting, rows: Sequence[sweep.Row]) -> dict[tuple[str, int], Standing]:
     """Every contender in every dimension."""
     by_race = dict(zip(meeting.races(), rows, strict=True))
     found = {}

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
-from zorank.plots import load_figure
+from zorank.errors import InvalidInput, MissingExtra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,6 +21,16 @@ STYLE = {
     "axes.axisbelow": True,
     "svg.hashsalt": "zorank",  # the same data give the same file
 }
+
+
+def load_figure() -> tuple[Any, Any]:
+    """Matplotlib and its Figure; an error that says what to install if it is not there."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError as error:
+        raise MissingExtra("a plot", "matplotlib", "experiments") from error
+    return mpl, Figure
 
 
 def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:

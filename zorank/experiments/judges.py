@@ -1,7 +1,7 @@
 """The regime of people: 20 rounds of six pictures, for every method and kind of judge.
 
 A study is a set of conditions, a condition is a taste, a judge and a method with one setting, and
-a trial is a condition with a seed, the cell of `zorank.experiments.cells`. Everyone begins with
+a trial is a condition with a seed, the cell of `zorank.experiments.sweep`. Everyone begins with
 six random pictures and sees 126 in all. What a method cannot know beforehand, such as μ, is tried
 over a grid; `judges_findings` picks the best in hindsight.
 """
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank.errors import InvalidInput
-from zorank.experiments import cells
+from zorank.experiments import sweep
 from zorank.experiments.baselines import BestOfRandom, Neighbours, SeparableCMA
-from zorank.experiments.people import Judge, hold_session, taste
+from zorank.experiments.simulated_raters import Judge, hold_session, taste
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer
 
@@ -233,7 +233,7 @@ class Sessions:
 Results = Mapping[Condition, Sessions]
 
 
-def try_once(trial: Trial) -> cells.Row:
+def try_once(trial: Trial) -> sweep.Row:
     """The row of one trial."""
     c = trial.condition
     liking = taste(c.utility, c.dim, trial.seed)
@@ -244,23 +244,23 @@ def try_once(trial: Trial) -> cells.Row:
 
 def run(
     study: Study, folder: Path, *, workers: int | None = None, console: Console | None = None
-) -> list[cells.Row]:
+) -> list[sweep.Row]:
     """The row of every trial of a study, in order; finished trials of `folder` are kept."""
     file = folder / "judges.cells.jsonl"
     trials = study.trials()
-    return cells.run(try_once, trials, file, version=VERSION, workers=workers, console=console)
+    return sweep.run(try_once, trials, file, version=VERSION, workers=workers, console=console)
 
 
-def collect(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> dict[Condition, Sessions]:
+def collect(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> dict[Condition, Sessions]:
     """Rows by condition, their seeds in order, so that conditions can be compared seed by seed."""
-    grouped = cells.grouped([trial.condition for trial in trials], rows)
-    return {c: Sessions(*cells.columns(group, _COLUMNS)) for c, group in grouped.items()}
+    grouped = sweep.grouped([trial.condition for trial in trials], rows)
+    return {c: Sessions(*sweep.columns(group, _COLUMNS)) for c, group in grouped.items()}
 
 
 _COLUMNS = ("gains", "noise", "seconds")
 
 
-def records(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> list[dict[str, Any]]:
+def records(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> list[dict[str, Any]]:
     """Flat records of all trials, for a table: the configuration, then the results."""
     flat = []
     for trial, row in zip(trials, rows, strict=True):

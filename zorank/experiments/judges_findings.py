@@ -25,7 +25,7 @@ from zorank.experiments.judges import (
 )
 from zorank.experiments.leads import Leads, Line, best_line, claim, standard_error, told
 from zorank.experiments.measured import Gained, Measured
-from zorank.experiments.people import Judge
+from zorank.experiments.simulated_raters import Judge
 from zorank.optimizers import REGISTRY
 
 if TYPE_CHECKING:

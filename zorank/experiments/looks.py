@@ -1,7 +1,7 @@
 """The benchmark of looks: people who judge pictures, and methods that may look at them too.
 
 A condition is a taste, a judge's noise and a method with one setting; a trial is a condition with
-a seed, the cell of `zorank.experiments.cells`. Three parts: "landscape" (many tastes, 62 numbers),
+a seed, the cell of `zorank.experiments.sweep`. Three parts: "landscape" (many tastes, 62 numbers),
 "dream" (a diffusion model, 4,096 numbers) and "peers" (points in a box, where the preferential
 Bayesian optimisation of other libraries takes part). A seed fixes the first slate, the judge's eye
 and what is personal about a taste. μ, and the prior of qEUBO, are tried over a grid;
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank.errors import InvalidInput, unknown_name
-from zorank.experiments import cells
+from zorank.experiments import sweep
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
 from zorank.experiments.judges import algorithm_3, revision_of
@@ -32,8 +32,8 @@ from zorank.experiments.looks_cases import (
     looks_of,
     taste_of,
 )
-from zorank.experiments.people import Judge, hold_session
 from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential
+from zorank.experiments.simulated_raters import Judge, hold_session
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer
 
@@ -278,7 +278,7 @@ _COLUMNS = ("gains", "seconds", "typical_seconds")
 Results = Mapping[Condition, Sessions]
 
 
-def try_once(trial: Trial) -> cells.Row:
+def try_once(trial: Trial) -> sweep.Row:
     """The row of one trial."""
     c = trial.condition
     optimizer = _optimizer(c)
@@ -297,20 +297,20 @@ def try_once(trial: Trial) -> cells.Row:
 
 def run(
     study: Study, folder: Path, *, workers: int | None = None, console: Console | None = None
-) -> list[cells.Row]:
+) -> list[sweep.Row]:
     """The row of every trial of a study, in order; finished trials of `folder` are kept."""
     file = folder / "looks.cells.jsonl"
     trials = study.trials()
-    return cells.run(try_once, trials, file, version=VERSION, workers=workers, console=console)
+    return sweep.run(try_once, trials, file, version=VERSION, workers=workers, console=console)
 
 
-def collect(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> dict[Condition, Sessions]:
+def collect(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> dict[Condition, Sessions]:
     """Rows by condition, their seeds in order, so that conditions can be compared seed by seed."""
-    grouped = cells.grouped([trial.condition for trial in trials], rows)
-    return {c: Sessions(*cells.columns(group, _COLUMNS)) for c, group in grouped.items()}
+    grouped = sweep.grouped([trial.condition for trial in trials], rows)
+    return {c: Sessions(*sweep.columns(group, _COLUMNS)) for c, group in grouped.items()}
 
 
-def records(trials: Sequence[Trial], rows: Sequence[cells.Row]) -> list[dict[str, Any]]:
+def records(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> list[dict[str, Any]]:
     """Flat records of all trials, for a table: the configuration, then the results."""
     return [
         {

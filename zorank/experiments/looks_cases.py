@@ -17,7 +17,6 @@ from zorank import rng
 from zorank.errors import unknown_name
 from zorank.experiments.boxes import box_taste
 from zorank.experiments.held_out_tastes import HELD_OUT_KINDS
-from zorank.experiments.people import Taste
 from zorank.experiments.picture_tastes import (
     NUMBER_KINDS,
     SKETCHED_KINDS,
@@ -25,6 +24,7 @@ from zorank.experiments.picture_tastes import (
     Reference,
     Utility,
 )
+from zorank.experiments.simulated_raters import Taste
 from zorank.experiments.tastes import Picture, taste_in_pictures
 from zorank.looks import PLANS, for_renderer
 from zorank.protocols import Looks

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import rng
-from zorank.experiments.people import Taste
+from zorank.experiments.simulated_raters import Taste
 from zorank.slates import Shell
 from zorank.types import Vector
 

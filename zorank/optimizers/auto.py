@@ -28,6 +28,7 @@ import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.estimators import rank_weights
+from zorank.optimizers.covariance import Rates, Shape, frame, rates, round_shape
 from zorank.optimizers.settings import (
     Bounds,
     SpaceName,
@@ -36,7 +37,6 @@ from zorank.optimizers.settings import (
     check_space,
     make_space,
 )
-from zorank.optimizers.shape import Rates, Shape, frame, rates, round_shape
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from zorank.directions import Law, draw_directions
+from zorank._directions import Law, draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import favourites
 from zorank.optimizers.settings import (

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from zorank.directions import draw_directions
+from zorank._directions import draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import cloud_of, rank_weights
 from zorank.optimizers.descent import Descent

@@ -15,6 +15,7 @@ from fastapi.responses import StreamingResponse
 from zorank.errors import InvalidInput
 from zorank.slates import Slate
 from zorank.studio.access import Access
+from zorank.studio.exports import data_url
 from zorank.studio.forms import (
     OWNER_NAME,
     Changes,
@@ -29,10 +30,10 @@ from zorank.studio.forms import (
     TheStudio,
     UndoRounds,
 )
-from zorank.studio.keepsakes import data_url
 from zorank.studio.presentation import shown_order
+from zorank.studio.responses import History, HistoryRow, JudgeShown, RaterShown, RunShown
 from zorank.studio.sessions import Session, Studio
-from zorank.studio.shapes import History, HistoryRow, JudgeShown, RaterShown, RunShown
+from zorank.studio.status_text import Facts, all_words, could_stop
 from zorank.studio.views import (
     best_so_far,
     describe_card,
@@ -47,7 +48,6 @@ from zorank.studio.views import (
     run_note,
     versioned,
 )
-from zorank.studio.words import Facts, all_words, could_stop
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
 

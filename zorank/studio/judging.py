@@ -22,7 +22,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from zorank.agreement import Agreement, agreement_with
 from zorank.errors import ZorankError
 from zorank.oracles.judges import JUDGES, JudgeMaker, make_judge
 from zorank.oracles.pictures import score_exhibits
@@ -30,6 +29,7 @@ from zorank.protocols import Scorer
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Step
 from zorank.slates import Slate
+from zorank.studio.agreement import Agreement, agreement_with
 from zorank.studio.gallery import SOON, Gallery
 from zorank.types import Exhibit, Poll, Ranking
 

@@ -13,10 +13,10 @@ from fastapi import APIRouter, HTTPException, Path, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from zorank.errors import ZorankError
-from zorank.studio import drift, keepsakes
+from zorank.studio import drift, exports
 from zorank.studio.forms import Index, Member, Owner, Run, TheStudio
+from zorank.studio.responses import Drift, DriftShown
 from zorank.studio.sessions import Session, Studio
-from zorank.studio.shapes import Drift, DriftShown
 from zorank.types import Exhibit, Vector
 
 router = APIRouter(responses={401: {}, 403: {}, 404: {}, 409: {}, 413: {}, 503: {}})
@@ -67,7 +67,7 @@ def offline_round(run_id: Run, index: Index, studio: TheStudio, _: Owner) -> Res
         title = studio.meta(run_id)["title"]
     with _explained():
         exhibits = [future.result(timeout=120) for future in futures]
-    page = keepsakes.offline_page(title, index, slate.question, exhibits)
+    page = exports.offline_page(title, index, slate.question, exhibits)
     return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
 
 
@@ -112,7 +112,7 @@ def show_journey(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     if not stations:
         raise HTTPException(404, "no start has been picked yet")
     with _explained():
-        moving = keepsakes.journey(renderer, stations)
+        moving = exports.journey(renderer, stations)
     return _download(moving, "image/webp", f"{run_id}-journey.webp", attach=False)
 
 

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from zorank import rng
-from zorank.agreement import Agreement, agreements
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
 from zorank.looks import RunLooks
 from zorank.optimizers import RankLooks, RankProcess
@@ -28,6 +27,7 @@ from zorank.run import Run, Step
 from zorank.slates import Slate
 from zorank.studio import gallery, judging, looking
 from zorank.studio.access import new_invitation
+from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.gallery import Gallery, fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import Ballot, Exhibit, Group, Poll, Ranking, Round, RunRecord, Vector

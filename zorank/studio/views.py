@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from zorank.agreement import Agreement
 from zorank.errors import ZorankError
 from zorank.estimators import comparisons
 from zorank.renderers import REGISTRY
@@ -16,12 +15,13 @@ from zorank.renderers.interface import RendererKind, ResolvedRenderer
 from zorank.renderers.options import form_fields
 from zorank.run import optimizer_of
 from zorank.slates import Slate
+from zorank.studio.agreement import Agreement
 from zorank.studio.gallery import fingerprint
 from zorank.studio.judging import RECENT, Choice
 from zorank.studio.looking import looks_for
 from zorank.studio.presentation import to_screen
 from zorank.studio.sessions import Session, Studio
-from zorank.studio.words import reports
+from zorank.studio.status_text import reports
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 KNOWN = ("noise", "visible", "consistency", "chance", "gain")

@@ -18,8 +18,8 @@ from typing import Any
 
 import torch
 
+from zorank._machine import is_running
 from zorank.errors import ReplayError, StoreError
-from zorank.machine import is_running
 from zorank.torch.weights import Weights, digest, uninterrupted
 from zorank.types import Round
 

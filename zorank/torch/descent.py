@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from zorank.directions import Law
+from zorank._directions import Law
 from zorank.errors import InvalidInput
 from zorank.estimators import rank_coefficients
 from zorank.optimizers.settings import check_count, check_law, check_number, widened_radius

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from torch import nn
 
-from zorank.directions import Law
+from zorank._directions import Law
+from zorank._progress import progress_bar, stops
 from zorank.errors import InvalidInput, ReplayError
 from zorank.estimators import rank_coefficients
 from zorank.optimizers.settings import check_count
-from zorank.progress import progress_bar, stops
 from zorank.protocols import Store
 from zorank.rng import check_seed
 from zorank.run import Run

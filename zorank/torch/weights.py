@@ -31,7 +31,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from zorank.directions import Law
+from zorank._directions import Law
 from zorank.errors import InvalidInput, ReplayError
 from zorank.types import Vector
 

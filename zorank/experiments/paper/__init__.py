@@ -15,7 +15,7 @@ from zorank.experiments.paper import (
     simple,
     tuning,
 )
-from zorank.experiments.paper.lab import Lab, Report
+from zorank.experiments.paper.context import Lab, Report
 
 FIGURES: dict[str, Callable[[Lab], Report]] = {
     "tuning": tuning.reproduce,

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from zorank import rng
-from zorank.experiments import cells
+from zorank.experiments import sweep
 from zorank.experiments.paper.claims import Claim
-from zorank.experiments.paper.lab import Lab, Report
+from zorank.experiments.paper.context import Lab, Report
 from zorank.experiments.paper.latents import PROMPTS, VERSION, frame, kept, looks, renderer_of
 from zorank.slates import Shell
 
@@ -32,7 +32,7 @@ class Surroundings:
     seed: int
 
 
-def look_around(cell: Surroundings) -> cells.Row:
+def look_around(cell: Surroundings) -> sweep.Row:
     """How far the pictures of neighbours are, by the variance added; and some to look at."""
     renderer = renderer_of(cell.model, cell.prompt)
     picture, shell = looks(renderer), Shell()
@@ -55,7 +55,7 @@ def reproduce(lab: Lab) -> Report:
     prompts, seeds = (PROMPTS[:2], range(1)) if lab.quick else (PROMPTS, range(3))
     around = [Surroundings(lab.model, prompt, seed) for prompt in prompts for seed in seeds]
     file = lab.folder / "continuity.cells.jsonl"
-    rows = cells.run(
+    rows = sweep.run(
         look_around, around, file, version=VERSION, workers=lab.workers, console=lab.console
     )
     random = np.array([row["random"] for row in rows])
@@ -103,7 +103,7 @@ def reproduce(lab: Lab) -> Report:
     )
 
 
-def _draw(figure: Any, around: list[Surroundings], rows: list[cells.Row], share: Any) -> None:
+def _draw(figure: Any, around: list[Surroundings], rows: list[sweep.Row], share: Any) -> None:
     first = {cell.prompt: row for cell, row in zip(around, rows, strict=True) if cell.seed == 0}
     chosen = list(first.items())[:3]
     figure.set_size_inches(8.2, 1.75 * len(chosen) + 0.4)

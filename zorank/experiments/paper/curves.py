@@ -1,6 +1,6 @@
 """Curves: the value at the best point, against candidates looked at; one run of one method each.
 
-A trial is a cell of `zorank.experiments.cells`. Its x0 and its draws depend on the seed alone, so
+A trial is a cell of `zorank.experiments.sweep`. Its x0 and its draws depend on the seed alone, so
 curves of the same seed can be compared in pairs.
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.experiments.cells import Row
+from zorank.experiments.sweep import Row
 from zorank.oracles import FunctionOracle, GaussianNoise
 from zorank.problems import rosenbrock, sphere
 from zorank.protocols import Oracle

@@ -5,7 +5,7 @@ Past the paper, a CMA-ES that adapts variances only takes part.
 
 from __future__ import annotations
 
-from zorank.experiments.paper.lab import Lab, Report
+from zorank.experiments.paper.context import Lab, Report
 from zorank.experiments.paper.simple import comparison
 from zorank.experiments.paper.tuning import HIGH_DIM
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from zorank.experiments import cells
+from zorank.experiments import sweep
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.paper.claims import Claim, gains
-from zorank.experiments.paper.lab import Lab, Report
+from zorank.experiments.paper.context import Lab, Report
 from zorank.experiments.paper.latents import (
     PROMPTS,
     VERSION,
@@ -27,7 +27,7 @@ from zorank.experiments.paper.latents import (
     looks,
     renderer_of,
 )
-from zorank.experiments.people import Judge, Taste, hold_session
+from zorank.experiments.simulated_raters import Judge, Taste, hold_session
 from zorank.experiments.tastes import random_pictures, taste_in_pictures
 from zorank.optimizers import PickStart, RankProcess
 from zorank.protocols import AnyOptimizer
@@ -68,7 +68,7 @@ class Sitting:
     seed: int
 
 
-def sit(cell: Sitting) -> cells.Row:
+def sit(cell: Sitting) -> sweep.Row:
     """What the judge ends with."""
     renderer = renderer_of(cell.model, cell.prompt)
     liked = taste_in_pictures(looks(renderer), renderer.dim, cell.seed)
@@ -122,7 +122,7 @@ def reproduce(lab: Lab) -> Report:
     ]
     sittings += [sitting(prompt, 0, "algorithm 3", "model", by_model) for prompt in prompts]
     file = lab.folder / "latent-judges.cells.jsonl"
-    found = cells.run(
+    found = sweep.run(
         sit, sittings, file, version=VERSION, workers=lab.workers, console=lab.console
     )
     rows = dict(zip(sittings, found, strict=True))
@@ -150,12 +150,12 @@ def reproduce(lab: Lab) -> Report:
     )
 
 
-def _rounded(row: cells.Row) -> tuple[str, str, str]:
+def _rounded(row: sweep.Row) -> tuple[str, str, str]:
     return f"{row['liked'][1]:.4f}", f"{row['fits'][1]:.4f}", f"{row['norm']:.6f}"
 
 
 def _liked_by(
-    rows: Mapping[Sitting, cells.Row], method: str, judge: str = "person", at: int = END
+    rows: Mapping[Sitting, sweep.Row], method: str, judge: str = "person", at: int = END
 ) -> dict[Any, float]:
     """How much what a method began or ended with is liked, by prompt and seed."""
     return {
@@ -165,7 +165,7 @@ def _liked_by(
     }
 
 
-def _summary(rows: Mapping[Sitting, cells.Row]) -> list[dict[str, Any]]:
+def _summary(rows: Mapping[Sitting, sweep.Row]) -> list[dict[str, Any]]:
     kinds = dict.fromkeys((s.method, s.judge, s.answers) for s in rows)
     told = []
     for method, judge, answers in kinds:
@@ -184,7 +184,7 @@ def _summary(rows: Mapping[Sitting, cells.Row]) -> list[dict[str, Any]]:
     return told
 
 
-def _claims(rows: Mapping[Sitting, cells.Row], answers: int) -> list[Claim]:
+def _claims(rows: Mapping[Sitting, sweep.Row], answers: int) -> list[Claim]:
     random, ours = _liked_by(rows, "best of random"), _liked_by(rows, "rank-process")
     papers, by_model = _liked_by(rows, "algorithm 3"), _liked_by(rows, "algorithm 3", "model")
     starts = _liked_by(rows, "algorithm 3", at=START)
@@ -222,7 +222,7 @@ def _lead(name: str, says: str, at: str, leads: list[float], needed: float = 0.0
     return gains(name, says, f"{len(leads)} runs", at, leads, needed)
 
 
-def _draw(figure: Any, rows: Mapping[Sitting, cells.Row]) -> None:
+def _draw(figure: Any, rows: Mapping[Sitting, sweep.Row]) -> None:
     first = [s for s in rows if s.seed == 0]
     prompts = list(dict.fromkeys(s.prompt for s in first))[:4]
     columns = (

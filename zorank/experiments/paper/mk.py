@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zorank.experiments.paper.claims import Claim, leads
+from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import PROBLEM_NAMES, draw_problems
 
 DIM = 100

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from zorank.experiments.paper.claims import Claim, leads
+from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.curves import Curves
-from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import LABELS, PROBLEM_NAMES, STYLES, draw_curves
 from zorank.experiments.paper.tuning import SEEDS, Grid, decades, descent_grid, tune
 

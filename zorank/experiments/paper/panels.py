@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from zorank.experiments.paper.context import Line
 from zorank.experiments.paper.curves import Curves
-from zorank.experiments.paper.lab import Line
 
 PROBLEM_NAMES = {"quadratic": "Quadratic", "rosenbrock": "Rosenbrock"}
 LABELS = {

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import optimizers
-from zorank.experiments import cells
+from zorank.experiments import sweep
 from zorank.experiments.paper import panels
 from zorank.experiments.paper.claims import Claim, gains
+from zorank.experiments.paper.context import Lab, Report
 from zorank.experiments.paper.curves import Setting
-from zorank.experiments.paper.lab import Lab, Report
 
 VERSION = "policies 3"
 TUNING_SEEDS = (1000, 1001, 1002)
@@ -89,7 +89,7 @@ PLACES = (
 QUICK = (Place("Reacher-v4", True, 20, 2, 10),)
 
 
-def attend(cell: Schooling) -> cells.Row:
+def attend(cell: Schooling) -> sweep.Row:
     """Run them: each one's rewards on held-out resets after so many questions."""
     from zorank.learning import Learning, rewards, step_together
     from zorank.problems.policies import PolicyProblem
@@ -221,8 +221,8 @@ def _cells(
     return [Schooling(*about, group, place.looked_at, looks, revision) for group in groups]
 
 
-def _run(lab: Lab, todo: Sequence[Schooling]) -> dict[Schooling, cells.Row]:
-    rows = cells.run(
+def _run(lab: Lab, todo: Sequence[Schooling]) -> dict[Schooling, sweep.Row]:
+    rows = sweep.run(
         attend,
         todo,
         lab.folder / "policies.cells.jsonl",
@@ -259,7 +259,7 @@ def _claims(name: str, place: Place, found: Found) -> list[Claim]:
 
 
 def _records(
-    runs: Mapping[tuple[Place, str], Sequence[Schooling]], rows: Mapping[Schooling, cells.Row]
+    runs: Mapping[tuple[Place, str], Sequence[Schooling]], rows: Mapping[Schooling, sweep.Row]
 ) -> Iterable[tuple[Any, ...]]:
     for (place, method), group in runs.items():
         for cell in group:

@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 
 from zorank.experiments.paper.claims import Claim, leads
+from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import (
     COARSE,
     DIAGONAL,

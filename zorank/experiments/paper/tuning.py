@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from zorank.experiments.paper.claims import LEAST_VALUE, Claim
+from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.lab import Lab, Line, Report, report_of_curves
 from zorank.experiments.paper.panels import DIAGONAL, LABELS, PROBLEM_NAMES, STYLES
 
 EQUAL = 0.02

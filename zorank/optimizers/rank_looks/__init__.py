@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from zorank.beliefs import one_thread
+from zorank._recipes import Again, Derived, Given, Made, rounded
 from zorank.errors import InvalidInput
 from zorank.optimizers.rank_looks import choice, pool
 from zorank.optimizers.rank_looks.mixes import Mixture, weigh
 from zorank.optimizers.rank_looks.mixes import Points as Seen
 from zorank.optimizers.rank_process import ProcessState, RankProcess
+from zorank.optimizers.rank_process.posterior import one_thread
 from zorank.optimizers.settings import Bounds, SpaceName, check_count, make_space
 from zorank.protocols import Looks
-from zorank.recipes import Again, Derived, Given, Made, rounded
 from zorank.slates import Slate
 from zorank.types import Answer, Vector
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.beliefs import Belief, Comparisons, Traits, believe, infer
+from zorank.optimizers.rank_process.posterior import Belief, Comparisons, Traits, believe, infer
 from zorank.types import Vector
 
 if TYPE_CHECKING:

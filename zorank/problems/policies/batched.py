@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank import machine
+from zorank import _machine
 from zorank.problems.policies.policy import Array
 from zorank.problems.policies.worlds import LARGEST, Act, Episodes, action_of, horizon_of, make_env
 
@@ -132,7 +132,7 @@ class BatchedWorld:
         self.inputs = int(self.env.observation_space.shape[0])
         self.action = action_of(self.env, clip)
         self.horizon = horizon_of(self.env, horizon)
-        self.threads = threads or machine.threads()
+        self.threads = threads or _machine.threads()
         self._batches: dict[int, Any] = {}
 
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, RenderError
-from zorank.renderers.diffusers.drafts import Drafts
 from zorank.renderers.diffusers.models import Encoded, Model
+from zorank.renderers.diffusers.previews import Drafts
 from zorank.renderers.diffusers.tuning import Point, prompt_offset
 
 Picture = NDArray[np.uint8]

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from zorank import rng
+from zorank._questions import question, with_looks
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.noisy import tie_within
 from zorank.problems import HiddenDirections, SineFeatures
 from zorank.protocols import AnyOptimizer, Looks
-from zorank.questions import question, with_looks
 from zorank.slates import Shell, Slate
 from zorank.types import Answer, Ranking, Vector
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from zorank import machine
+from zorank import _machine
 from zorank.errors import InvalidInput
 from zorank.types import Vector
 
@@ -162,7 +162,7 @@ class Seeded:
     def _spread(self, work: Callable[[Iterator[tuple[int, slice]], Vector], None]) -> None:
         """All blocks, on all cores: NumPy lets go of Python's lock while it draws and adds."""
         starts = range(0, self.dim, BLOCK)
-        threads = min(machine.threads(), len(starts))
+        threads = min(_machine.threads(), len(starts))
 
         def share(first: int) -> None:
             blocks = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from zorank._version import __version__
 from zorank.errors import InvalidInput
-from zorank.experiments import cells, figures
+from zorank.experiments import figures, sweep
 from zorank.experiments.paper.claims import Claim
 from zorank.experiments.paper.curves import VERSION, Curves, Setting, Trial, follow, trials_of
 
@@ -40,9 +40,9 @@ class Lab:
     console: Console | None = None
     model: str | None = None
 
-    def run(self, figure: str, trials: Sequence[Trial]) -> dict[Trial, cells.Row]:
+    def run(self, figure: str, trials: Sequence[Trial]) -> dict[Trial, sweep.Row]:
         """The row of every trial of a figure."""
-        rows = cells.run(
+        rows = sweep.run(
             follow,
             trials,
             self.folder / f"{figure}.cells.jsonl",

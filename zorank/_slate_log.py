@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 
-from zorank.directions import Law, Seeded
+from zorank._directions import Law, Seeded
+from zorank._recipes import Again, Climb, Derived, Fresh, Given, Part, Scaled, Seed, make_again
 from zorank.errors import InvalidInput, StoreError
-from zorank.recipes import Again, Climb, Derived, Fresh, Given, Part, Scaled, Seed, make_again
 from zorank.slates import Box, Cloud, Free, Mirror, Points, Question, Ray, Shell, Slate, Space
 from zorank.types import Vector
 

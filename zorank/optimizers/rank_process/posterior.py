@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.beliefs.comparisons import Comparisons
-from zorank.beliefs.propagation import SLIPS, propagate
+from zorank.optimizers.rank_process.comparisons import Comparisons
+from zorank.optimizers.rank_process.propagation import SLIPS, propagate
 from zorank.types import Vector
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank import rng, slate_log
+from zorank import _slate_log, rng
 from zorank.errors import StoreError
 from zorank.protocols import AnyOptimizer, Looks
 from zorank.slates import Slate
@@ -57,7 +57,7 @@ class Questions:
     def __init__(self, optimizer: AnyOptimizer, record: RunRecord) -> None:
         self._optimizer = optimizer
         self._record = record
-        self.shown = slate_log.Shown(record.x0)
+        self.shown = _slate_log.Shown(record.x0)
 
     def new(self, index: int, state: Any, looks: Looks | None = None) -> Slate:
         """The slate of round `index`, asked in this state."""
@@ -65,7 +65,7 @@ class Questions:
 
     def record(self, slate: Slate) -> tuple[dict[str, Any], Slate]:
         """The slate as the log keeps it, and as it is read back."""
-        return slate_log.record(slate, self.shown)
+        return _slate_log.record(slate, self.shown)
 
     def looked_at(
         self, line: Round, slate: Slate, state: Any, looks: Looks | None
@@ -76,7 +76,7 @@ class Questions:
             return line, slate
         if seen is slate and "looks" in line.slate:  # a line that was read again has none yet
             return line, slate
-        return replace(line, slate=slate_log.add_looks(line.slate, seen.looks)), seen
+        return replace(line, slate=_slate_log.add_looks(line.slate, seen.looks)), seen
 
     def again(self, line: Round, state: Any) -> Slate:
         """The slate of a line in the log, whose state before it is given.
@@ -86,15 +86,15 @@ class Questions:
         if line.slate is None:
             return self.new(line.index, state)
         recorded = self._read(line.index, line.slate)
-        if slate_log.is_whole(line.slate):
+        if _slate_log.is_whole(line.slate):
             return recorded
         asked = self.new(line.index, state)  # a design of its own that the optimizer needs back
-        if slate_log.same_candidates(asked, recorded):
+        if _slate_log.same_candidates(asked, recorded):
             return replace(asked, looks=recorded.looks)
         return recorded
 
     def _read(self, index: int, data: Mapping[str, Any]) -> Slate:
         try:
-            return slate_log.decode(data, self.shown)
+            return _slate_log.decode(data, self.shown)
         except StoreError as error:
             raise StoreError(f"round {index} of run {self._record.name!r}: {error}") from error

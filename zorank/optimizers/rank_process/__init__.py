@@ -1,9 +1,9 @@
 """rank-process: a model of all answers so far, for judges who give tens of answers, not thousands.
 
-The paper names a model-based approach as future work (its conclusion). Here every answer, from the
-first picture on, feeds one Gaussian process over candidates (`zorank.beliefs`). Its length-scale,
-the judge's noise and with them the radius of the search come from the evidence of the answers:
-there is nothing to tune. A slate shows
+The paper names a model-based approach as future work (its conclusion). Here every answer, the
+first choice included, conditions one Gaussian process over candidates (`posterior.py`). The
+evidence of the answers gives its lengthscale and the judge's noise, and these give the search
+radius: there is nothing to tune. A slate shows
 
 - the peak: where the mean utility is highest along its gradient at the best candidate so far;
 - fresh directions around the peak, as far from it as this judge needs to see a difference;
@@ -19,8 +19,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from zorank.beliefs import Belief, Comparisons, Traits, Weighed, believe, infer, one_thread
+from zorank._recipes import Again, Climb, Derived, Made, around, put
 from zorank.errors import InvalidInput
+from zorank.optimizers.rank_process.posterior import (
+    Belief,
+    Comparisons,
+    Traits,
+    Weighed,
+    believe,
+    infer,
+    one_thread,
+)
 from zorank.optimizers.settings import (
     Bounds,
     SpaceName,
@@ -29,7 +38,6 @@ from zorank.optimizers.settings import (
     check_space,
     make_space,
 )
-from zorank.recipes import Again, Climb, Derived, Made, around, put
 from zorank.slates import Slate, Space
 from zorank.types import Answer, Vector
 

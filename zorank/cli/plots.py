@@ -1,21 +1,12 @@
-"""Pictures of what happened."""
+"""Plots of a run's history, for the command line."""
 
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from zorank.errors import InvalidInput, MissingExtra
-
-
-def load_figure() -> tuple[Any, Any]:
-    """Matplotlib and its Figure; an error that says what to install if it is not there."""
-    try:
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a plot", "matplotlib", "experiments") from error
-    return mpl, Figure
+from zorank.errors import InvalidInput
+from zorank.experiments.figures import load_figure
 
 
 def check_plot_file(path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.beliefs.roots import inverse_roots
+from zorank.optimizers.rank_process.inverse_roots import inverse_roots
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank import optimizers, slate_log
+from zorank import _slate_log, optimizers
 from zorank._version import __version__
 from zorank.errors import InvalidInput, ReplayError
 from zorank.protocols import AnyOptimizer
@@ -93,7 +93,7 @@ def check_same(stored: RunRecord, wanted: RunRecord, lines: Sequence[Round]) -> 
 
 def check_revision(stored: RunRecord, revision: int, lines: Sequence[Round]) -> None:
     """Raise if this revision of the optimizer would have shown other slates than the log's."""
-    recorded = lines and all(slate_log.is_whole(line.slate) for line in lines)
+    recorded = lines and all(_slate_log.is_whole(line.slate) for line in lines)
     if stored.revision != revision and not recorded:
         raise ReplayError(
             f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
