@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import objectives
+from tests.helpers import objectives
 from zorank import EvaluationError, InvalidInput, Ranking, _machine, minimize
 from zorank.executors import Cluster, Processes, evaluate, sharing
 from zorank.executors.sharing import SHARED_MEMORY
@@ -225,14 +225,14 @@ def test_nothing_outlives_a_process_that_is_killed(tmp_path):
     program = (
         "import os, numpy as np, zorank\n"
         "from zorank.executors import Processes\n"
-        "from tests.objectives import hangs\n"
+        "from tests.helpers.objectives import hangs\n"
         "if __name__ == '__main__':\n"
         "    with Processes(1) as pool:\n"
         "        print(pool.submit(os.getpid).result(), flush=True)\n"
         "        zorank.minimize(hangs, np.ones(20_000), 20, 'zo-ranksgd', executor=pool)\n"
     )
     (tmp_path / "killed.py").write_text(program)
-    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    variables = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(
         [sys.executable, "killed.py"], cwd=tmp_path, stdout=subprocess.PIPE, env=variables
     ) as parent:

@@ -15,7 +15,7 @@ from zorank.experiments.paper.curves import CALLS, Curves, Setting, checkpoints,
 from zorank.experiments.paper.tuning import Grid, choose, decades, grids, score, tune
 from zorank.problems import sphere
 
-RESULTS = Path(__file__).parents[1] / "docs" / "results"
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 RANK = Setting("zo-ranksgd").with_options(m=10, step=5.0, mu=1e-3)
 
 

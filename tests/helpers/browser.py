@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import numpy as np
 from playwright.sync_api import expect, sync_playwright
 
-from tests.studio_server import TOKEN
+from tests.helpers.studio_server import TOKEN
 from zorank import Run
 from zorank.optimizers import PickStart
 from zorank.renderers import Landscape

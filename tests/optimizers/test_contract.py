@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.strategies import polls, rankings
+from tests.helpers.strategies import polls, rankings
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
 from zorank._questions import question, uses_looks, with_looks
 from zorank.optimizers import rank_looks

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.helpers.tiny_clip import save_tiny_clip
 from tests.test_bare import message_without
-from tests.tiny_clip import save_tiny_clip
 from zorank import InvalidInput, Ranking, Run, Slate, Values
 from zorank.oracles import CLIP, JUDGES, PictureOracle, judge_maker, make_judge, pictures
 from zorank.renderers import Landscape

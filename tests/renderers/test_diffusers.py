@@ -15,9 +15,9 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests import tiny_pipelines
-from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
-from tests.studio_server import Server
+from tests.helpers import tiny_pipelines
+from tests.helpers.browser import DESKTOP, PATIENCE, QUIET, Person, launched
+from tests.helpers.studio_server import Server
 from zorank.errors import InvalidInput, RenderError
 from zorank.renderers import REGISTRY, Diffusers
 from zorank.renderers.diffusers import models, painting, previews, samplers

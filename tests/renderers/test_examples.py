@@ -9,7 +9,7 @@ import pytest
 
 from zorank.studio.offer import offer
 
-FOLDER = Path(__file__).parents[1] / "examples" / "renderers"
+FOLDER = Path(__file__).parents[2] / "examples" / "renderers"
 CASES = {
     "spirals:Spirals": ("image/svg+xml", b"<svg"),
     "pendulums:Pendulums": ("video/mp4", b"ftyp"),

@@ -9,13 +9,12 @@ import httpx2 as httpx
 import numpy as np
 import pytest
 
+from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Poll, Ranking, Run, optimizers
 from zorank.stores import MemoryStore, open_store
 from zorank.studio.gallery import fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import Ballot
-
-from .studio_server import PLAIN_RENDERER, Server, started
 
 KILLS = 20
 RATERS = ("ann", "bob", "cleo")

@@ -14,6 +14,7 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from schemathesis.config import SchemathesisConfig
 
+from tests.helpers.studio_server import Server
 from zorank import Run
 from zorank.optimizers import PickStart
 from zorank.stores import MemoryStore, open_store
@@ -21,8 +22,6 @@ from zorank.studio import create_app
 from zorank.studio.access import resolve
 from zorank.studio.gallery import fingerprint
 from zorank.types import Ballot, Exhibit, Ranking
-
-from .studio_server import Server
 
 TOKEN = "owner-token-of-the-tests"
 SECRET = "a-title-nobody-else-may-read"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.studio_server import Server
-from tests.tiny_clip import save_tiny_clip
+from tests.helpers.studio_server import Server
+from tests.helpers.tiny_clip import save_tiny_clip
 from zorank import Ranking, Run
 from zorank.errors import InvalidInput
 from zorank.oracles import CLIP, PictureOracle, judge_maker

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.helpers.studio_server import Server
 from zorank import Run, looks
 from zorank.looks import PLANS, Plan
 from zorank.optimizers import RankProcess
@@ -19,8 +20,6 @@ from zorank.renderers import Landscape
 from zorank.stores import open_store
 from zorank.studio import create_app
 from zorank.types import Exhibit
-
-from .studio_server import Server
 
 TOKEN, PATIENCE = "t0ken", 120
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])

@@ -7,12 +7,11 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Run, optimizers
 from zorank.optimizers import RankProcess
 from zorank.stores import open_store
 from zorank.studio import sessions
-
-from .studio_server import PLAIN_RENDERER, Server, started
 
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
 

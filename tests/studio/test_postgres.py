@@ -7,11 +7,10 @@ from contextlib import contextmanager
 import pytest
 import sqlalchemy as sa
 
+from tests.helpers.studio_server import PLAIN_RENDERER, Server
 from zorank import Ranking, Run
 from zorank.stores import open_store
 from zorank.studio.presentation import shown_order, to_candidates
-
-from .studio_server import PLAIN_RENDERER, Server
 
 ROUNDS = 12
 """How often a race is run: enough for both to meet in the middle of it."""

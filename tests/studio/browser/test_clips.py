@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import DESKTOP, PATIENCE, QUIET, Person, launched
-from tests.studio_server import Server
+from tests.helpers.browser import DESKTOP, PATIENCE, QUIET, Person, launched
+from tests.helpers.studio_server import Server
 from zorank.problems import load_policy
 from zorank.renderers import REGISTRY
 

@@ -14,8 +14,8 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Error, expect
 
-from tests.browser import DESKTOP, PHONE, QUIET, Person, launched, log, new_run, older_run
-from tests.studio_server import TOKEN, Server
+from tests.helpers.browser import DESKTOP, PHONE, QUIET, Person, launched, log, new_run, older_run
+from tests.helpers.studio_server import TOKEN, Server
 from zorank.renderers import Landscape
 from zorank.stores import open_store
 from zorank.studio.presentation import shown_order
