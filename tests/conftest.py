@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.helpers import fork_server
+
 # Tests run beside each other: threads of numeric libraries that fight over cores are slower.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -71,8 +73,7 @@ def zorank(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, **options):
-        command = [sys.executable, "-W", "error", "-m", "zorank", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        done = fork_server.run(["-m", "zorank", *arguments], warnings="error", **options)
         return done.returncode, done.stdout, done.stderr
 
     return call

@@ -4,13 +4,12 @@ import dataclasses
 import importlib.util
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import zorank
+from tests.helpers import fork_server
 from zorank import optimizers
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +36,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("code", SNIPPETS)
 def test_every_snippet_runs(code, tmp_path):
-    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+    fork_server.run(["-c", code], warnings="error", cwd=tmp_path, check=True)
 
 
 def test_every_command_runs(tmp_path, monkeypatch):
@@ -48,24 +47,16 @@ def test_every_command_runs(tmp_path, monkeypatch):
         program, *arguments = shlex.split(command)
         if program == "make":  # this very test is run by make test
             assert arguments[0] in targets
-        elif arguments[0] == "studio":  # tests/test_studio_*.py start it
+        elif arguments[0] == "studio":  # tests/studio starts it
             assert program == "zorank"
         else:
             assert program == "zorank"
-            line = [sys.executable, "-m", "zorank", *arguments]
-            subprocess.run(line, cwd=tmp_path, check=True, capture_output=True)
+            fork_server.run(["-m", "zorank", *arguments], cwd=tmp_path, check=True)
 
 
 @pytest.mark.parametrize("script", sorted((ROOT / "examples").glob("*.py")), ids=lambda p: p.name)
 def test_every_example_runs(script, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-W", "error", str(script)],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout
+    assert fork_server.run([script], warnings="error", cwd=tmp_path, check=True).stdout
 
 
 def test_generated_pages_are_fresh():

@@ -10,6 +10,10 @@ import time
 import numpy as np
 import pytest
 
+from tests.helpers import fork_server
+from zorank import __version__
+from zorank.stores import open_store
+
 
 def test_minimise_print_save_and_plot(zorank, tmp_path):
     code, out, _ = zorank(
@@ -131,9 +135,10 @@ def test_an_error_is_one_sentence_and_exit_code_2(
 
 
 def test_help_and_version(zorank):
-    code, out, _ = zorank("--version")
-    assert code == 0
-    assert out.strip() == __import__("zorank").__version__
+    # In a new process, because all other tests run commands in one that was prepared.
+    command = [sys.executable, "-W", "error", "-m", "zorank", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == __version__
     code, out, _ = zorank("minimize", "--help")
     assert code == 0
     assert "zo-ranksgd-memory" in out
@@ -143,23 +148,17 @@ def test_interrupting_keeps_what_was_found(zorank, tmp_path):
     (tmp_path / "slow.py").write_text(
         "import time\ndef f(x):\n    time.sleep(0.01)\n    return (x * x).sum()\n"
     )
-    command = [sys.executable, "-m", "zorank", "minimize", "slow:f", "--dim", "3"]
-    process = subprocess.Popen(
-        [*command, "--name", "slow", "--out", "r.json"],
-        cwd=tmp_path,
-        env=os.environ,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    database = tmp_path / "runs.db"
-    deadline = time.time() + 60
-    while time.time() < deadline and '"slow"' not in zorank("runs", "export", "slow")[1]:
-        time.sleep(0.1)
-    time.sleep(1.0)
+    command = ["-m", "zorank", "minimize", "slow:f", "--dim", 3, "--points", 1_000_000]
+    process = fork_server.start([*command, "--name", "slow", "--out", "r.json"])
+    store = open_store(os.environ["ZORANK_STORE"])
+    while not (store.runs() and any(line.answer for line in store.rounds("slow"))):
+        assert process.poll() is None
+        time.sleep(0.02)
+    store.close()
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert database.exists()
-    assert "stopped by you" in out
+    process.wait()
+    assert "stopped by you" in process.stdout.read()
+    process.close()
     assert json.loads((tmp_path / "r.json").read_text())["points"] > 0
 
 

@@ -1,6 +1,3 @@
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -52,17 +49,10 @@ def test_it_stops_at_the_end_of_input_and_after_the_rounds():
     assert len(run.history) == 2
 
 
-def test_a_person_types_at_the_command_line(tmp_path):
-    command = [sys.executable, "-m", "zorank", "minimize", "--human", "--dim", "3"]
-    store = ["--store", str(tmp_path / "runs.db"), "--name", "typed"]
+def test_a_person_types_at_the_command_line(zorank):
+    line = ("minimize", "--human", "--dim", 3, "--name", "typed")
     for rounds in (2, 4):
-        done = subprocess.run(
-            [*command, *store, "--rounds", str(rounds)],
-            input="1 0\n0\n2\n0\n",
-            capture_output=True,
-            text=True,
-            check=True,
-            cwd=tmp_path,
-        )
-        assert "Rank the ones you like" in done.stdout
-        assert f"{rounds} answers" in done.stdout
+        code, out, err = zorank(*line, "--rounds", rounds, input="1 0\n0\n2\n0\n")
+        assert code == 0, err
+        assert "Rank the ones you like" in out
+        assert f"{rounds} answers" in out

@@ -9,12 +9,6 @@ def squares(x):
     return float(x @ x)
 
 
-def slow_on_one_side(x):
-    if x[0] > 0:
-        time.sleep(5.0)
-    return squares(x)
-
-
 class DiesOnce:
     """Kills its worker, as the kernel does when memory runs out, but only the first time."""
 

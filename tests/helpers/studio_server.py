@@ -1,13 +1,14 @@
 """A real studio in a process of its own, and a client that speaks to it over HTTP."""
 
+import contextlib
 import re
 import signal
 import subprocess
-import sys
 
 import httpx2 as httpx
 from fastapi.testclient import TestClient
 
+from tests.helpers import fork_server
 from zorank.studio import create_app
 from zorank.types import Exhibit
 
@@ -27,22 +28,17 @@ class Plain:
 
 
 class Server:
-    """`zorank studio` as a user starts it; it can be killed and started again on its port."""
+    """`zorank studio` in a process of its own; it can be killed and started again on its port."""
 
-    def __init__(self, store, *arguments, port=None):
-        self.command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
+    def __init__(self, store, *arguments):
+        self.command = ["-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
         self.command += ["--store", str(store), *arguments]
         self.store = str(store)
-        self.port = port or 0
+        self.port = 0
         self.process = None
 
     def start(self):
-        self.process = subprocess.Popen(
-            [*self.command, "--port", str(self.port)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        self.process = fork_server.start([*self.command, "--port", self.port])
         line = self.process.stdout.readline()
         found = re.fullmatch(r"Studio at http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", line)
         assert found, f"the studio said {line!r}"
@@ -50,16 +46,14 @@ class Server:
         return self
 
     def kill(self):
-        self.process.send_signal(signal.SIGKILL)
-        self.process.communicate()
+        self.process.close()
 
     def stop(self):
-        if self.process is not None and self.process.poll() is None:
+        if self.process is not None:
             self.process.send_signal(signal.SIGINT)
-            try:
-                self.process.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(10)
+            self.process.close()
 
     @property
     def url(self):

@@ -18,7 +18,7 @@ from zorank.types import Ballot
 
 KILLS = 20
 RATERS = ("ann", "bob", "cleo")
-PATIENCE = 120
+PATIENCE = 600
 """Seconds within which the last rounds must close, however busy the machine is."""
 
 
@@ -119,12 +119,14 @@ def test_a_studio_killed_twenty_times_loses_and_doubles_nothing(tmp_path, server
     for rater in raters:
         rater.start()
     try:
-        moments = random.Random(11)
-        for _ in range(KILLS):
-            time.sleep(moments.uniform(0, 0.5))
+        moments, kills = random.Random(11), 0
+        # Some kills must hit an answer on its way.
+        while kills < KILLS or not any(rater.lost for rater in raters):
+            time.sleep(moments.uniform(0, 0.3))
             assert server.process.poll() is None, "the studio ended before it was killed"
             server.kill()
             server.start()
+            kills += 1
         closed = sum(line.answer is not None for line in store.rounds(run_id))
         wait_for_rounds(store, run_id, raters, max(closed + 3, KILLS))
     finally:
@@ -138,7 +140,6 @@ def test_a_studio_killed_twenty_times_loses_and_doubles_nothing(tmp_path, server
     record, log = store.record(run_id), store.rounds(run_id)
     waiting = log.pop()
     assert [line.index for line in log] == list(range(len(log)))
-    assert sum(rater.lost for rater in raters) > 0  # some kills hit an answer on its way
     check_answers(record, log, store.ballots(run_id, waiting.index), raters)
     check_numbers(record, log, waiting, raters, np.array(told))
     assert Run.open(store, run_id).best().tobytes() == np.array(told).tobytes()
@@ -184,17 +185,6 @@ def check_numbers(record, log, waiting, raters, best):
         assert {ballot.weight for ballot in line.answer.ballots} == {1.0}
         fresh.tell(line.answer)
     assert fresh.best().tobytes() == best.tobytes()
-
-
-def test_a_small_response_does_not_wait_for_an_acknowledgement(server):
-    """Without TCP_NODELAY each waits 40 ms: asyncio sets it only if the socket says it is TCP."""
-    with server.client() as owner:
-        times = []
-        for _ in range(40):
-            begin = time.perf_counter()
-            assert owner.get("/api/renderers").status_code == 200
-            times.append(time.perf_counter() - begin)
-    assert sorted(times)[10] < 0.03  # a connection's first responses may be quick either way
 
 
 @pytest.fixture
