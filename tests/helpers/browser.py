@@ -2,7 +2,9 @@
 
 import re
 import shutil
+import time
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 from playwright.sync_api import expect, sync_playwright
@@ -12,6 +14,7 @@ from zorank import Run
 from zorank.optimizers import PickStart
 from zorank.renderers import Landscape
 from zorank.stores import open_store
+from zorank.studio.presentation import shown_order
 
 # Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
 PATIENCE = 30_000
@@ -30,6 +33,8 @@ PHONE = {
     "has_touch": True,
     "is_mobile": True,
 }
+UP_TO_RANK, UP_TO_BEST = ([[0]],), ([[0]], [[1], [4]])
+A_WHILE = ([[0]], *([[i % 6], [(i + 2) % 6]] for i in range(9)))
 HEADINGS = {"start": r"start from", "rank": r"[Rr]ank", "best": r"best\?"}
 # Browsers log every refusal; this is the one that a page answers by itself, without a word.
 QUIET = r"status of 409"
@@ -213,3 +218,31 @@ def log(server, run_id):
     with server.client() as client:
         exported = client.get(f"/api/runs/{run_id}/export").raise_for_status().json()
     return [line for line in exported["rounds"] if line["answer"] is not None]
+
+
+def told(server, run_id, index, *groups):
+    """What the log must say when these groups of screen positions were chosen."""
+    with server.client() as client:
+        exported = client.get(f"/api/runs/{run_id}/export").json()
+    record = SimpleNamespace(seed=exported["seed"], name=exported["name"])
+    shown = shown_order(record, index, exported["options"]["m"])
+    return [[shown[position] for position in group] for group in groups]
+
+
+def run_of(tab):
+    return re.search(r"/runs/([\w-]+)", tab.page.url)[1]
+
+
+def judges_order(server, run_id):
+    """The judge's order on screen, as the interface gives it once it has looked."""
+    with server.client() as client:
+        for _ in range(12_000):
+            judge = client.get(f"/api/runs/{run_id}/round").json()["judge"]
+            if judge["order"]:
+                return [position for (position,) in judge["order"]]
+            time.sleep(0.05)
+    raise AssertionError("the judge has not looked")
+
+
+def expect_order(tab, order):
+    tab.expect_badges(**{f"p{position + 1}": str(i + 1) for i, position in enumerate(order)})
