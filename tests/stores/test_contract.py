@@ -341,6 +341,7 @@ run.ask()
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.process
 def test_several_processes_open_a_new_store_at_once(kind, tmp_path, request):
     url = str(tmp_path / "runs.db")
     if kind == "postgresql":

@@ -358,6 +358,7 @@ class Plain:
 """
 
 
+@pytest.mark.server
 def test_an_open_stream_of_events_ends_when_its_link_is_revoked(tmp_path, monkeypatch):
     (tmp_path / "plain.py").write_text(RENDERER)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -9,7 +9,6 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.helpers.studio_server import Server
-from tests.helpers.tiny_clip import save_tiny_clip
 from zorank import Ranking, Run
 from zorank.errors import InvalidInput
 from zorank.oracles import CLIP, PictureOracle, judge_maker
@@ -316,18 +315,17 @@ def test_a_run_may_have_a_judge_of_its_own_or_none(store, tmp_path):
     assert len(store.runs()) == before
 
 
-def test_clip_looks_at_a_run_with_the_prompt_of_its_renderer(store, tmp_path):
+def test_clip_looks_at_a_run_with_the_prompt_of_its_renderer(store, tiny_clip):
     class Prompted(Small):
         prompt = "a snowy night"
 
-    save_tiny_clip(tmp_path / "clip")
     app = create_app(store, {"prompted": Prompted}, TOKEN, hosts=("testserver",))
     client = TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
-    judge = {"name": "clip", "options": {"model": str(tmp_path / "clip")}}
+    judge = {"name": "clip", "options": {"model": str(tiny_clip)}}
     run_id = new_run(client, renderer="prompted", judge=judge)
     found = judged(client, run_id)
     assert sorted(p for (p,) in found["judge"]["order"]) == list(range(6))
-    by_hand = PictureOracle(Small(), CLIP("a snowy night", str(tmp_path / "clip")).score)
+    by_hand = PictureOracle(Small(), CLIP("a snowy night", tiny_clip).score)
     shown = client.get(f"/api/runs/{run_id}/rounds/0/candidates").json()["candidates"]
     scores = by_hand.scores([np.array(x) for x in shown])
     assert [p for (p,) in found["judge"]["order"]] == np.argsort(-scores).tolist()
@@ -413,9 +411,9 @@ def test_wrong_judges_are_refused_in_one_sentence(refused, tmp_path, monkeypatch
     assert "such as --judge clip" in refused("studio", "--judge-option", "prompt=snow")
 
 
-def test_clip_from_the_command_line(tmp_path):
-    save_tiny_clip(tmp_path / "clip")
-    model, prompt = f"model={tmp_path}/clip", "prompt=a snowy night"
+@pytest.mark.server
+def test_clip_from_the_command_line(tmp_path, tiny_clip):
+    model, prompt = f"model={tiny_clip}", "prompt=a snowy night"
     options = ("--judge-option", model, "--judge-option", prompt)
     server = Server(tmp_path / "runs.db", "--judge", "clip", *options).start()
     try:

@@ -501,6 +501,7 @@ def log_of(store, run_id):
     return told, np.asarray(run.ask()).tobytes(), run.best().tobytes()
 
 
+@pytest.mark.server
 def test_a_studio_that_is_killed_looks_shows_and_learns_the_same(tmp_path, monkeypatch, store):
     (tmp_path / "seen.py").write_text(MODULE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

@@ -59,6 +59,7 @@ def rank(client, run_id, rounds, eye):
     return said
 
 
+@pytest.mark.server
 def test_twenty_rounds_over_http_with_undo_a_branch_a_restart_and_two_raters(
     tmp_path, monkeypatch
 ):

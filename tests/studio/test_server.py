@@ -5,6 +5,8 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 from tests.helpers.studio_server import TOKEN
 from zorank.studio.server import _listen
 
@@ -29,6 +31,7 @@ def test_small_responses_are_sent_at_once():
     assert asyncio.run(without_delay())
 
 
+@pytest.mark.server
 def test_it_starts_in_a_new_process(tmp_path):
     """All other tests start it in a process that has imported it already."""
     command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]

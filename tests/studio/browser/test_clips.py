@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.browser import DESKTOP, PATIENCE, QUIET, Person, launched
+from tests.helpers.browser import PATIENCE
 from tests.helpers.studio_server import Server
 from zorank.problems import load_policy
 from zorank.renderers import REGISTRY
@@ -71,35 +71,31 @@ def test_a_person_who_likes_smooth_motion_gets_more_of_it(studio, tmp_path):
     assert (load_policy(tmp_path)(seen) == renderer.policy(np.array(best))(seen)).all()
 
 
-def test_clips_are_ranked_in_a_browser(studio):
-    with launched() as chromium:
-        context = chromium.new_context(**DESKTOP)
-        somebody = Person(context, QUIET)
-        context.set_default_timeout(4 * PATIENCE)  # real simulation, on a machine that may be busy
-        tab = somebody.open(studio)
-        tab.see("new-run").first.click()
-        expect(tab.page.get_by_label("Env")).to_have_value(ENV)
-        expect(tab.page.locator("#how-many")).to_have_text("Clips a round")
-        tab.page.locator("input[name=m][value='4']").check()
-        tab.see("start-run").click()
-        films = tab.page.locator("[data-testid=card] video")
-        expect(films).to_have_count(4)
-        tab.page.wait_for_function(PLAYING)
-        tab.press("2")
-        tab.press("Enter")
-        tab.page.wait_for_function(
-            "() => document.querySelector('.card video')?.src.includes('/rounds/1/')"
-        )
-        expect(films).to_have_count(4)
-        expect(tab.page.get_by_role("button", name="Enlarge: Clip 3")).to_have_count(1)
-        tab.press("3")  # clips begin alike, so a small one stands at its middle
-        tab.page.wait_for_function(
-            "at => Math.abs(document.querySelector('.tray video')?.currentTime - at) < 0.1",
-            arg=SECONDS / 2,
-        )
-        tab.page.goto(tab.page.url + "/result")
-        expect(tab.see("keepsake")).to_have_text("policy.json")
-        tab.page.goto(studio.url + "/new")  # where the best so far stands for its kind
-        expect(tab.page.locator("[data-testid=renderer] video.emblem")).to_have_count(1)
-        assert somebody.complaints == []
-        context.close()
+def test_clips_are_ranked_in_a_browser(studio, person):
+    somebody = person()
+    somebody.context.set_default_timeout(4 * PATIENCE)  # real simulation
+    tab = somebody.open(studio)
+    tab.see("new-run").first.click()
+    expect(tab.page.get_by_label("Env")).to_have_value(ENV)
+    expect(tab.page.locator("#how-many")).to_have_text("Clips a round")
+    tab.page.locator("input[name=m][value='4']").check()
+    tab.see("start-run").click()
+    films = tab.page.locator("[data-testid=card] video")
+    expect(films).to_have_count(4)
+    tab.page.wait_for_function(PLAYING)
+    tab.press("2")
+    tab.press("Enter")
+    tab.page.wait_for_function(
+        "() => document.querySelector('.card video')?.src.includes('/rounds/1/')"
+    )
+    expect(films).to_have_count(4)
+    expect(tab.page.get_by_role("button", name="Enlarge: Clip 3")).to_have_count(1)
+    tab.press("3")  # clips begin alike, so a small one stands at its middle
+    tab.page.wait_for_function(
+        "at => Math.abs(document.querySelector('.tray video')?.currentTime - at) < 0.1",
+        arg=SECONDS / 2,
+    )
+    tab.page.goto(tab.page.url + "/result")
+    expect(tab.see("keepsake")).to_have_text("policy.json")
+    tab.page.goto(studio.url + "/new")  # where the best so far stands for its kind
+    expect(tab.page.locator("[data-testid=renderer] video.emblem")).to_have_count(1)
