@@ -9,6 +9,7 @@ import httpx2 as httpx
 from fastapi.testclient import TestClient
 
 from tests.helpers import fork_server
+from zorank.renderers import Landscape
 from zorank.studio import create_app
 from zorank.types import Exhibit
 
@@ -64,6 +65,13 @@ class Server:
         return httpx.Client(base_url=self.url, headers=headers, timeout=30)
 
 
+class Small(Landscape):
+    """The landscape renderer with small pictures, so that tests are quick."""
+
+    def __init__(self, size=64):
+        super().__init__(size=size)
+
+
 class Plain:
     """A renderer in this process, of nothing much."""
 
@@ -73,7 +81,11 @@ class Plain:
         return [Exhibit("text/plain", x.tobytes()) for x in candidates]
 
 
-def started(store):
+def client_of(store, renderers, **settings):
     """A client of the owner at a studio that has just been started on a store."""
-    app = create_app(store, {"plain": Plain}, "t0ken", hosts=("testserver",))
-    return TestClient(app, headers={"Authorization": "Bearer t0ken"})
+    app = create_app(store, renderers, TOKEN, hosts=("testserver",), **settings)
+    return TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+
+
+def started(store):
+    return client_of(store, {"plain": Plain})

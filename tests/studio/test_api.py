@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,23 +10,16 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
+from tests.helpers.studio_server import Small, client_of
 from zorank import Ranking, Run, optimizers
 from zorank.optimizers import PickStart
 from zorank.renderers import REGISTRY, Landscape
-from zorank.stores import open_store
 from zorank.studio import create_app
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.studio.server import _Server
 from zorank.types import Exhibit
 
 TOKEN = "t0ken"
-
-
-class Small(Landscape):
-    """The landscape renderer with small pictures, so that tests are quick."""
-
-    def __init__(self, size=64):
-        super().__init__(size=size)
 
 
 class Moody:
@@ -38,13 +32,6 @@ class Moody:
         if Moody.fails:
             raise RuntimeError("out of paint")
         return [Exhibit("text/html", b"<p>hello</p>") for _ in candidates]
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -530,10 +517,8 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     ahead = draft.json()["ahead"]
     assert len(ahead) == 6
     early = [client.get(url).content for url in ahead]
-    for _ in range(200):
-        if studio.gallery.idle:
-            break
-        __import__("time").sleep(0.05)
+    while not studio.gallery.idle:
+        time.sleep(0.02)
     answer(client, run_id, [[3], [1]])
     with studio.session(run_id) as session:
         assert studio.gallery.ready(run_id, session.run.ask(), 64) == 6
@@ -563,5 +548,6 @@ def test_open_pages_are_let_go_when_the_studio_stops(client, app, run_id):
     assert server.should_exit
 
 
-def test_the_registry_offers_the_landscape():
-    assert REGISTRY["landscape"]().dim == Landscape().dim
+def test_all_renderers_of_the_registry_are_offered(store):
+    offered = client_of(store, REGISTRY).get("/api/renderers").raise_for_status().json()
+    assert [one["name"] for one in offered] == list(REGISTRY)

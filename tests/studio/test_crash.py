@@ -187,13 +187,6 @@ def check_numbers(record, log, waiting, raters, best):
     assert fresh.best().tobytes() == best.tobytes()
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
 def test_a_round_whose_last_answer_was_kept_just_before_the_kill_is_closed(store):
     """The last ballot is in the store; the studio died before it could close the round."""
     made = {"renderer": "plain", "seed": 5, "raters": 2, "method": "rank-process"}

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from tests.helpers.studio_server import Server
+from tests.helpers.studio_server import Server, Small, client_of
 from zorank import Ranking, Run
 from zorank.errors import InvalidInput
 from zorank.oracles import CLIP, PictureOracle, judge_maker
 from zorank.oracles.pictures import score_exhibits
-from zorank.renderers import Dream, Landscape
-from zorank.stores import open_store
+from zorank.renderers import Dream
 from zorank.studio import create_app, judging
 from zorank.studio.agreement import Agreement, agreement_with
 from zorank.studio.judging import Choice, Panel
@@ -23,13 +22,6 @@ from zorank.studio.presentation import shown_order, to_candidates, to_screen
 from zorank.types import Exhibit
 
 TOKEN = "t0ken"
-
-
-class Small(Landscape):
-    """The landscape renderer with small pictures, so that tests are quick."""
-
-    def __init__(self, size=64):
-        super().__init__(size=size)
 
 
 class Texts:
@@ -54,7 +46,7 @@ class Slow:
         self.may_look = threading.Event()
 
     def score(self, shown):
-        assert self.may_look.wait(30)
+        assert self.may_look.wait(600)
         return blueness(shown)
 
 
@@ -62,19 +54,11 @@ def broken(shown):
     raise RuntimeError("no eyes")
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
 def studio(store, judge=blueness, name="mine:blueness", **options):
     """A client of a studio whose runs this judge looks at."""
     panel = Panel({name: judge_maker(judge)}, Choice(name, options)) if judge else None
     renderers = {"landscape": Small, "texts": Texts}
-    app = create_app(store, renderers, TOKEN, hosts=("testserver",), panel=panel)
-    return TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+    return client_of(store, renderers, panel=panel)
 
 
 def new_run(client, **settings):
@@ -88,7 +72,7 @@ def waiting(client, run_id):
 
 def judged(client, run_id, part="order"):
     """The waiting round once the judge has looked."""
-    for _ in range(600):
+    for _ in range(12_000):
         found = waiting(client, run_id)
         if found["judge"][part]:
             return found
@@ -235,7 +219,7 @@ def test_a_judge_keeps_nobody_waiting_and_its_look_counts_when_it_comes(store):
 
 def first_share(client, run_id):
     """The agreement of the first round, once the judge has looked."""
-    for _ in range(600):
+    for _ in range(12_000):
         if (share := shares(client, run_id)[0]) is not None:
             return share
         time.sleep(0.05)
@@ -319,8 +303,7 @@ def test_clip_looks_at_a_run_with_the_prompt_of_its_renderer(store, tiny_clip):
     class Prompted(Small):
         prompt = "a snowy night"
 
-    app = create_app(store, {"prompted": Prompted}, TOKEN, hosts=("testserver",))
-    client = TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+    client = client_of(store, {"prompted": Prompted})
     judge = {"name": "clip", "options": {"model": str(tiny_clip)}}
     run_id = new_run(client, renderer="prompted", judge=judge)
     found = judged(client, run_id)

@@ -10,18 +10,16 @@ import time
 import httpx2 as httpx
 import numpy as np
 import pytest
-from fastapi.testclient import TestClient
 
-from tests.helpers.studio_server import Server
+from tests.helpers.studio_server import Server, client_of
 from zorank import Run, looks
 from zorank.looks import PLANS, Plan
 from zorank.optimizers import RankProcess
 from zorank.renderers import Landscape
 from zorank.stores import open_store
-from zorank.studio import create_app
 from zorank.types import Exhibit
 
-TOKEN, PATIENCE = "t0ken", 120
+PATIENCE = 600
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
 MIXER = np.random.default_rng(1).standard_normal((5, 7))
 
@@ -52,17 +50,8 @@ def small_plan(monkeypatch):
     monkeypatch.setitem(PLANS, 0.05, Plan(pool=6, reference=24, begin=0))
 
 
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
 def started(store, renderer=Seen):
-    """A client of the owner at a studio that has just been started on a store."""
-    app = create_app(store, {"seen": renderer}, TOKEN, hosts=("testserver",))
-    return TestClient(app, headers={"Authorization": f"Bearer {TOKEN}"})
+    return client_of(store, {"seen": renderer})
 
 
 def new_run(client, **settings):

@@ -10,17 +10,9 @@ import pytest
 from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Run, optimizers
 from zorank.optimizers import RankProcess
-from zorank.stores import open_store
 from zorank.studio import sessions
 
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 def new_run(client, renderer="plain", **settings):

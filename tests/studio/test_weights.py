@@ -3,27 +3,16 @@
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.helpers.studio_server import client_of
 from zorank.dream import model
 from zorank.renderers import Dream, Landscape
 from zorank.renderers.interface import resolve
-from zorank.stores import open_store
-from zorank.studio import create_app
 from zorank.studio.views import run_note
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def client(store):
-    app = create_app(
-        store, {"dream": Dream, "landscape": Landscape}, "t0ken", hosts=("testserver",)
-    )
-    return TestClient(app, headers={"Authorization": "Bearer t0ken"})
+    return client_of(store, {"dream": Dream, "landscape": Landscape})
 
 
 def new_run(client, renderer):
