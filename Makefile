@@ -1,4 +1,5 @@
 # make test does everything from nothing: virtual environment, install, lint, types, tests.
+# make quick is for every save: lint, types, and the tests that need nothing heavy.
 
 PYTHON ?= python3.11
 VENV := .venv
@@ -6,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser drawing test lint types unit format docs bench clean
+.PHONY: help install studio browser drawing test quick lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -28,6 +29,15 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 	touch $@
 
 test: lint types browser drawing unit ## Everything that CI checks.
+
+# Left out by name, because even collecting them imports torch or a simulator.
+HEAVY := tests/studio/browser tests/studio/test_fuzz.py tests/renderers/test_diffusers.py \
+    tests/torch tests/rl
+HEAVY_MARKERS := browser or process or server or simulator or torch or slow
+
+quick: lint types $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
+	$(BIN)/pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=,$(HEAVY)) \
+	    -m 'not ($(HEAVY_MARKERS))'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
@@ -51,8 +61,9 @@ drawing:
 	     && apt-get update -qq && apt-get install -y -qq libegl1 libgl1-mesa-dri >/dev/null; } \
 	|| echo "no way to draw clips: install libegl1 and libgl1-mesa-dri, or libosmesa6"
 
+# Tests of one group run in one process, which imports heavy libraries and starts a browser once.
 unit: $(INSTALLED)
-	$(BIN)/pytest --numprocesses 2
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup
 
 format: $(INSTALLED) ## Format the code and mend what can be mended.
 	$(BIN)/ruff format .

@@ -60,10 +60,10 @@ class Person:
         return float(self._hidden @ [erf(value / sqrt(2)) for value in x])
 
 
-def rank(call: Callable[..., Any], person: Person, seed: int) -> np.ndarray:
-    """Twenty rounds through the HTTP interface; the vector of the best picture."""
+def rank(call: Callable[..., Any], person: Person, seed: int, rounds: int) -> np.ndarray:
+    """Answer so many rounds through the HTTP interface; return the vector of the best picture."""
     run = call("POST", "/api/runs", {"renderer": "landscape", "m": SHOWN, "seed": seed})["id"]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         waiting = call("GET", f"/api/runs/{run}/round")
         index = waiting["index"]
         shown = call("GET", f"/api/runs/{run}/rounds/{index}/candidates")["candidates"]
@@ -104,6 +104,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     arguments = parser.parse_args()
     gains = []
     with studio() as call:
@@ -111,7 +112,7 @@ def main() -> None:
             person = Person(seed)
             many = list(np.random.default_rng([seed, 4]).standard_normal((126, LANDSCAPE.dim)))
             lucky = person.likes(many[person.order(many)[0]])
-            reached = person.likes(rank(call, person, seed))
+            reached = person.likes(rank(call, person, seed, arguments.rounds))
             gains.append((reached - lucky) / person.sd)
             above = [(value - person.mean) / person.sd for value in (lucky, reached)]
             print(f"seed {seed}: best of 126 random {above[0]:.2f} sd, ranked {above[1]:.2f} sd")

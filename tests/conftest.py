@@ -9,12 +9,68 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.helpers import fork_server
+
 # Tests run beside each other: threads of numeric libraries that fight over cores are slower.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 settings.register_profile("zorank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("zorank")
+
+
+TESTS = Path(__file__).parent
+# What tests need, by folder or file; `make quick` leaves all of these out.
+NEEDS = {
+    "rl/": ("simulator",),
+    "renderers/test_diffusers.py": ("torch",),
+    "studio/browser/": ("browser", "server"),
+    "studio/browser/test_clips.py": ("simulator",),
+    "studio/browser/test_diffusers.py": ("torch",),
+    "studio/test_fuzz.py": ("slow",),
+    "studio/test_postgres.py": ("server",),
+    "test_bare.py": ("process",),
+    "test_crash.py": ("process",),
+    "test_docs.py": ("process",),
+    "torch/": ("torch",),
+}
+NEEDED_BY_FIXTURES = {
+    "drawing": "simulator",
+    "postgres_url": "server",
+    "sd": "torch",
+    "server": "server",
+    "tiny_clip": "torch",
+    "zorank": "process",
+}
+# Tests of one group run in one process, so that it imports torch or a simulator only once.
+GROUPS = ("torch", "simulator")
+LONG = ("torch", "simulator", "browser", "slow")
+
+
+def _needs(item):
+    file = item.path.relative_to(TESTS).as_posix()
+    for start, names in NEEDS.items():
+        if file.startswith(start):
+            yield from names
+    for fixture in item.fixturenames:
+        if fixture in NEEDED_BY_FIXTURES:
+            yield NEEDED_BY_FIXTURES[fixture]
+    if "postgresql" in item.name:
+        yield "server"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark and group tests; long ones begin, so that all processes end at about the same time."""
+    for item in items:
+        for name in _needs(item):
+            item.add_marker(name)
+        group = next((name for name in GROUPS if item.get_closest_marker(name)), None)
+        if group is None and not item.get_closest_marker("browser"):
+            group = str(item.path)  # so that fixtures of a module are made once
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
 
 
 def _postgres_bin():
@@ -71,8 +127,7 @@ def zorank(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*arguments, **options):
-        command = [sys.executable, "-W", "error", "-m", "zorank", *map(str, arguments)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
+        done = fork_server.run(["-m", "zorank", *arguments], warnings="error", **options)
         return done.returncode, done.stdout, done.stderr
 
     return call
@@ -95,3 +150,37 @@ def refused(monkeypatch, capsys):
         return err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def sd(tmp_path_factory):
+    """The folder of a tiny Stable Diffusion pipeline with random weights."""
+    from tests.helpers import tiny_pipelines
+
+    return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
+
+
+@pytest.fixture(scope="session")
+def sdxl(tmp_path_factory):
+    """The folder of a tiny Stable Diffusion XL pipeline with random weights."""
+    from tests.helpers import tiny_pipelines
+
+    return str(tiny_pipelines.stable_diffusion_xl(tmp_path_factory.mktemp("sdxl")))
+
+
+@pytest.fixture
+def tiny(sd):
+    """The renderer on the tiny pipeline, quick."""
+    from zorank.renderers import Diffusers
+
+    return Diffusers(model=sd, prompt="a red house", steps=2)
+
+
+@pytest.fixture(scope="session")
+def tiny_clip(tmp_path_factory):
+    """The folder of a tiny CLIP model with random weights."""
+    from tests.helpers.tiny_clip import save_tiny_clip
+
+    folder = tmp_path_factory.mktemp("clip") / "tiny"
+    save_tiny_clip(folder)
+    return folder

@@ -2,26 +2,28 @@
 
 import os
 import random
-import signal
-import subprocess
-import sys
 import time
+from contextlib import closing
 
 import numpy as np
 
+from tests.helpers import fork_server
 from zorank import minimize
 from zorank.stores import open_store
 
 KILLS = 20
 POINTS = 2400
 
+# Each evaluation takes one byte of its input and is told, so that kills come after a number of
+# evaluations however fast the machine is, and the run cannot end before the last of them.
 PROGRAM = """
-import sys, time
+import os, sys
 import numpy as np
 import zorank
 
 def f(x):
-    time.sleep(0.002)
+    os.read(0, 1)
+    print("evaluated", flush=True)
     return float(x @ x)
 
 store = zorank.stores.open_store(sys.argv[1])
@@ -29,7 +31,6 @@ print("started", flush=True)
 zorank.minimize(f, np.arange(6.0), points=int(sys.argv[2]), seed=3, method="zo-ranksgd-memory",
                 store=store, name="crash")
 """
-
 
 RECORDED = """
 import sys, time
@@ -52,19 +53,15 @@ RECORDED_KILLS = 10
 
 
 def test_a_recorded_run_that_is_killed_has_the_log_of_one_that_was_not(tmp_path):
-    command = [sys.executable, "-c", RECORDED]
     whole, broken = str(tmp_path / "whole.db"), str(tmp_path / "broken.db")
-    subprocess.run([*command, whole, str(RECORDED_ROUNDS)], check=True, stdout=subprocess.DEVNULL)
+    fork_server.run(["-c", RECORDED, whole, RECORDED_ROUNDS], check=True)
     moments = random.Random(5)
     for _ in range(RECORDED_KILLS):
-        process = subprocess.Popen(
-            [*command, broken, str(RECORDED_ROUNDS)], stdout=subprocess.PIPE
-        )
+        process = fork_server.start(["-c", RECORDED, broken, RECORDED_ROUNDS])
         process.stdout.readline()
         time.sleep(moments.uniform(0, 0.4))
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-    subprocess.run([*command, broken, str(RECORDED_ROUNDS)], check=True, stdout=subprocess.DEVNULL)
+        process.close()
+    fork_server.run(["-c", RECORDED, broken, RECORDED_ROUNDS], check=True)
     logs = []
     for database in (whole, broken):
         store = open_store(database)
@@ -75,46 +72,52 @@ def test_a_recorded_run_that_is_killed_has_the_log_of_one_that_was_not(tmp_path)
     assert {slate["design"]["kind"] for _, _, slate in logs[0]} == {"derived"}
 
 
-def test_a_run_killed_twenty_times_equals_one_that_was_not(tmp_path):
-    database = str(tmp_path / "runs.db")
-    command = [sys.executable, "-c", PROGRAM, database, str(POINTS)]
-    moments = random.Random(7)
-    kills, acknowledged = 0, 0
-    while kills < KILLS:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE)
-        if kills % 5:  # every fifth dies somewhere in its start, the others at work
-            process.stdout.readline()
-        time.sleep(moments.uniform(0, 0.25))
-        if process.poll() is not None:
-            raise AssertionError("the run ended before it was killed often enough")
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        kills += 1
-        if os.path.exists(database):
-            store = open_store(database)
-            answered = sum(
-                r.answer is not None for run in store.runs() for r in store.rounds(run.name)
-            )
-            store.close()
-            assert answered >= acknowledged  # nothing acknowledged is ever lost
-            acknowledged = answered
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+def squares(x):
+    return float(x @ x)
 
-    whole = minimize(
-        lambda x: float(x @ x), np.arange(6.0), POINTS, "zo-ranksgd-memory", seed=3
-    ).run
-    store = open_store(database)
-    log = store.rounds("crash")
-    assert [r.answer for r in log] == [r.answer for r in whole.rounds()]
-    assert [r.index for r in log] == list(range(len(log)))
-    resumed = minimize(
-        lambda x: float(x @ x),
-        np.arange(6.0),
-        POINTS,
-        "zo-ranksgd-memory",
-        seed=3,
-        store=store,
-        name="crash",
-    )
+
+def answered_rounds(database):
+    if not os.path.exists(database):
+        return 0
+    with closing(open_store(database)) as store:
+        return sum(r.answer is not None for run in store.runs() for r in store.rounds(run.name))
+
+
+def run_and_kill(command, evaluations, seconds):
+    """Start a run and kill it a moment after so many evaluations, or in its start if None."""
+    given, tokens = os.pipe()
+    with open(given, "rb") as stdin, open(tokens, "wb") as sent:
+        process = fork_server.start(command, stdin=stdin)
+        sent.write(bytes(20 + (evaluations or 0)))
+        sent.flush()
+        if evaluations is not None:
+            for _ in range(1 + evaluations):
+                process.stdout.readline()
+        time.sleep(seconds)
+        assert process.poll() is None, "the run ended before it was killed"
+        process.close()
+
+
+def test_a_run_killed_twenty_times_equals_one_that_was_not(tmp_path):
+    settings = {"points": POINTS, "method": "zo-ranksgd-memory", "seed": 3}
+    whole = minimize(squares, np.arange(6.0), **settings).run
+    database = str(tmp_path / "runs.db")
+    command = ["-c", PROGRAM, database, POINTS]
+    moments = random.Random(7)
+    acknowledged = 0
+    for kill in range(KILLS):
+        # Every fifth dies somewhere in its start, the others at work.
+        evaluations = moments.randrange(40) if kill % 5 else None
+        run_and_kill(command, evaluations, moments.uniform(0, 0.02))
+        answered = answered_rounds(database)
+        assert answered >= acknowledged  # nothing acknowledged is ever lost
+        acknowledged = answered
+    assert 0 < acknowledged < len(whole.history)
+    fork_server.run(command, check=True)
+
+    with closing(open_store(database)) as store:
+        log = store.rounds("crash")
+        assert [r.answer for r in log] == [r.answer for r in whole.rounds()]
+        assert [r.index for r in log] == list(range(len(log)))
+        resumed = minimize(squares, np.arange(6.0), store=store, name="crash", **settings)
     assert resumed.x.tobytes() == whole.best().tobytes()
-    assert 20 < acknowledged < len(log)

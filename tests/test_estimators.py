@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import graph, polls, slate_and_ranking
+from tests.helpers.strategies import graph, polls, slate_and_ranking
 from zorank import Ballot, InvalidInput, Poll, Ranking, Values, rank_gradient, rank_weights
 from zorank.estimators import comparisons, favourites
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from tests.strategies import slates
-from tests.test_optimizer_contract import MADE
+from tests.helpers.strategies import slates
+from tests.optimizers.test_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
 from zorank._questions import question
 from zorank._recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.strategies import graph
+from tests.helpers.strategies import graph
 from zorank import InvalidInput, Ranking, theory
 from zorank.problems import sphere
 

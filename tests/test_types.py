@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.strategies import polls, slate_and_ranking
+from tests.helpers.strategies import polls, slate_and_ranking
 from zorank import Ballot, InvalidInput, Poll, Ranking, Values
 from zorank.types import answer_from_json, as_vector
 

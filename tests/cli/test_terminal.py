@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from zorank import InvalidInput, Ranking, Run
+from zorank.cli.terminal import parse_order, rank_in_terminal
+
+
+@pytest.mark.parametrize(
+    ("typed", "ranking"),
+    [
+        ("3 1", Ranking.of([3, 1])),
+        ("3 1=4", Ranking.of([3, [1, 4]])),
+        ("3 / 0", Ranking.of([3], worst=[0])),
+        ("/ 0=2", Ranking.of([], worst=[[0, 2]])),
+        ("", Ranking.no_difference()),
+    ],
+)
+def test_what_is_typed_is_read(typed, ranking):
+    assert parse_order(typed) == ranking
+
+
+@pytest.mark.parametrize("typed", ["a", "1.5", "1==2", "-1", "1 1"])
+def test_what_makes_no_sense_is_refused(typed):
+    with pytest.raises(InvalidInput):
+        parse_order(typed)
+
+
+def test_a_session_with_mistakes_and_undo():
+    run = Run("zo-ranksgd-memory", np.ones(3), seed=1)
+    lines = iter(["2 1", "99", "nonsense", "0", "u", "u", "3", "q"])
+    said = []
+    rank_in_terminal(run, 10, lambda x: f"<{x.size}>", lambda _: next(lines), said.append)
+    assert [r.answer for r in run.rounds() if r.answer] == [Ranking.of([3])]
+    text = "\n".join(said)
+    assert "<3>" in text
+    assert "position 99 is not on a slate of 6" in text
+    assert "whole numbers such as" in text
+
+
+def test_it_stops_at_the_end_of_input_and_after_the_rounds():
+    run = Run("zo-ranksgd-memory", np.ones(3))
+
+    def end(_):
+        raise EOFError
+
+    rank_in_terminal(run, 5, None, end, lambda _: None)
+    assert run.history == []
+    rank_in_terminal(run, 2, None, lambda _: "0", lambda _: None)
+    assert len(run.history) == 2
+
+
+def test_a_person_types_at_the_command_line(zorank):
+    line = ("minimize", "--human", "--dim", 3, "--name", "typed")
+    for rounds in (2, 4):
+        code, out, err = zorank(*line, "--rounds", rounds, input="1 0\n0\n2\n0\n")
+        assert code == 0, err
+        assert "Rank the ones you like" in out
+        assert f"{rounds} answers" in out

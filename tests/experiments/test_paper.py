@@ -1,0 +1,224 @@
+"""zorank reproduce: curves, tuning, claims, and the command as a user types it."""
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zorank import InvalidInput, rng
+from zorank.experiments.paper import FIGURES, Lab, figures_of
+from zorank.experiments.paper.claims import Claim, by_line, factor, leads
+from zorank.experiments.paper.curves import CALLS, Curves, Setting, checkpoints, follow, trials_of
+from zorank.experiments.paper.tuning import Grid, choose, decades, grids, score, tune
+from zorank.problems import sphere
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+RANK = Setting("zo-ranksgd").with_options(m=10, step=5.0, mu=1e-3)
+
+
+def curves(values, points=(10, 100, 1000), calls=None, setting=RANK):
+    values = np.array(values, dtype=float)
+    points = np.array(points, dtype=float)
+    seeds = tuple(range(len(values)))
+    return Curves(setting, seeds, points, points if calls is None else np.array(calls), values)
+
+
+# curves
+
+
+@pytest.mark.parametrize("method", list(CALLS))
+def test_a_curve_is_a_function_of_its_trial_and_counts_points_and_calls(method):
+    (trial,) = trials_of("quadratic", 10, Setting(method).with_options(m=6), 300, [3])
+    row = follow(trial)
+    assert row == follow(trial)
+    assert row["points"] == checkpoints(300)
+    begun = sphere(rng.for_content(3, b"x0").standard_normal(10))
+    assert row["values"][-1] < min(begun, row["values"][0])
+    assert len(row["points"]) == len(row["calls"]) == len(row["values"])
+    assert row["calls"] == sorted(row["calls"])
+
+
+def test_calls_are_those_of_the_methods_own_oracle():
+    spent = {}
+    for method in CALLS:
+        (trial,) = trials_of("quadratic", 10, Setting(method).with_options(m=15), 150, [0])
+        spent[method] = follow(trial)["calls"][-1]
+    # 150 points are 10 slates of 15, or 7 estimates of 15 with line searches of 5
+    assert spent["cma-es"] == spent["gld-fast"] == 10
+    assert spent["zo-ranksgd"] == 7 + 7
+    assert spent["zo-sgd"] == 7 * 15 + 7 * 5
+    assert spent["scobo"] == 7 * 14 + 7 * 4
+
+
+def test_checkpoints_rise_and_end_at_the_last_point():
+    marks = checkpoints(30_000)
+    assert marks[0] == 10
+    assert marks[-1] == 30_000
+    assert marks == sorted(set(marks))
+    assert checkpoints(5) == [5]
+
+
+def test_a_value_is_the_last_one_that_was_reached_within_the_budget():
+    found = curves([[3, 2, 1], [6, 5, 4]], calls=[1, 20, 300])
+    assert found.at(99).tolist() == [3, 6]
+    assert found.at(100).tolist() == [2, 5]
+    assert found.at(25, "calls").tolist() == [2, 5]
+    assert found.at(1).tolist() == [3, 6]
+
+
+# claims
+
+
+def test_a_factor_is_a_geometric_mean_with_students_interval():
+    ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([10.0, 10.0, 160.0])
+    measured, (low, high) = factor(ours, theirs)
+    logs = np.log(theirs / ours)
+    assert measured == pytest.approx(math.exp(logs.mean()))
+    half = 4.302653 * logs.std(ddof=1) / math.sqrt(3)  # t(.975) of 2 degrees of freedom
+    assert [low, high] == pytest.approx(np.exp([logs.mean() - half, logs.mean() + half]))
+    assert factor(np.array([0.0]), np.array([0.0])) == (1.0, (0.0, math.inf))
+
+
+def test_a_lead_holds_only_with_confidence_and_par_allows_for_a_factor_of_two():
+    ours, theirs = curves([[1.0], [1.1], [0.9]], [10]), curves([[2.0], [2.1], [2.0]], [10])
+    told = leads("a ahead of b", "says", "Quadratic", ours, theirs, [10])
+    assert [c.holds for c in told] == [True]
+    assert told[0].at == "10 points"
+    behind = leads("b ahead of a", "says", "Quadratic", theirs, ours, [10])
+    assert not behind[0].holds
+    almost = curves([[1.5], [1.6], [1.5]], [10])
+    on_par = leads("on par", "says", "Quadratic", almost, ours, [10], par=True)
+    assert on_par[0].holds
+    assert not leads("on par", "says", "Quadratic", almost, ours, [10])[0].holds
+    assert list(by_line(told + behind)) == [
+        ("a ahead of b", "Quadratic"),
+        ("b ahead of a", "Quadratic"),
+    ]
+
+
+# tuning
+
+
+def test_decades():
+    assert decades(-1, 0) == (0.1, 0.3162, 1.0)
+    assert decades(-1, 1, 1) == (0.1, 1.0, 10.0)
+    assert decades(-3, -3) == (0.001,)
+
+
+def test_of_equals_the_widest_radius_wins_and_then_the_middle():
+    def at(step, mu):
+        return RANK.with_options(step=step, mu=mu)
+
+    scores = {at(s, mu): 1.0 for s in (1.0, 2.0, 3.0) for mu in (0.1, 0.01)}
+    assert choose(scores) == at(2.0, 0.1)
+    scores[at(3.0, 0.01)] = 0.8
+    assert choose(scores) == at(3.0, 0.01)
+
+
+def test_the_score_is_of_the_last_decade_of_points():
+    assert score(curves([[1.0, 1e-2, 1e-4]])) == pytest.approx(-3)
+
+
+def test_grids_are_widened_until_the_winner_lies_inside(tmp_path):
+    grid = Grid("quadratic", 10, 400, (0,), RANK.with_options(mu=1e-4), (("step", (0.1, 0.3162)),))
+    assert grid.edges(RANK.with_options(step=0.1)) == ["step"]
+    (found,) = tune(Lab(tmp_path, workers=1), "tuning", [grid])
+    values = dict(found.grid.axes)["step"]
+    assert len(values) > 3
+    np.testing.assert_allclose(np.diff(np.log10(values)), 0.5, atol=1e-3)
+    assert found.grid.edges(found.winner) == []
+    assert found.winner.option("step") > 0.5
+
+
+@pytest.mark.parametrize("dim", [100, 10_000])
+def test_every_method_is_tuned_on_every_problem(dim):
+    made = grids(False, dim)
+    assert len({(g.problem, g.fixed.method) for g in made}) == 10
+    assert all(set(g.seeds).isdisjoint(range(10)) for g in made)  # those of the figures
+
+
+# the command
+
+
+def test_a_figure_from_end_to_end_and_again(zorank, tmp_path):
+    line = ("reproduce", "mk", "--quick", "--out", "results")
+    code, out, err = zorank(*line)
+    assert (code, err.count("Traceback")) == (0, 0), err
+    for words in ("no evidence", "(10, 10) ahead of (100, 1)", "Rosenbrock", "mk.png"):
+        assert words in out
+    folder = tmp_path / "results"
+    found = json.loads((folder / "mk.json").read_text())
+    assert found["quick"] is True
+    assert found["runs"] == 2
+    assert {"name", "holds", "measured", "interval", "says"} <= found["claims"][0].keys()
+    with (folder / "mk.csv").open() as handle:
+        rows = list(csv.DictReader(handle))
+    assert {row["seed"] for row in rows} == {"0", "1"}
+    assert {(row["problem"], row["label"]) for row in rows} >= {("quadratic", "(100, 1)")}
+    assert len(rows) == 2 * 8 * 2 * len(checkpoints(3000))
+    assert (folder / "mk.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (folder / "mk.svg").read_text()
+
+    kept = (folder / "mk.cells.jsonl").read_text()
+    (folder / "mk.cells.jsonl").write_text(kept[: len(kept) // 2])  # as if it had been killed
+    assert zorank(*line)[0] == 0
+    again = (folder / "mk.cells.jsonl").read_text()
+    assert again.count("\n") >= kept.count("\n")
+    assert json.loads((folder / "mk.json").read_text()) == found
+    assert zorank(*line)[0] == 0
+    assert (folder / "mk.cells.jsonl").read_text() == again  # nothing was computed again
+
+
+def test_any_folder_and_any_terminal(zorank, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    code, out, err = zorank("reproduce", "mk", "--quick", "--out", "[red]x[/y]")
+    assert code == 0, err
+    assert "[red]x[/y]/mk.csv" in out
+    assert (tmp_path / "[red]x[/y]" / "mk.csv").exists()
+
+
+def test_unknown_figures_are_named(zorank):
+    code, _, err = zorank("reproduce", "simpel")
+    assert code == 2
+    assert "did you mean simple" in err
+    with pytest.raises(InvalidInput, match="no figure named"):
+        figures_of("figure 1")
+    assert figures_of("all") == list(FIGURES)
+
+
+# the committed results of a full run
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tuning",
+        "simple",
+        "mk",
+        "highdim",
+        "noise",
+        "continuity",
+        "latent-judges",
+        "rl",
+        "rl-scobo",
+    ],
+)
+def test_committed_results_are_of_a_full_run(name):
+    found = json.loads((RESULTS / f"{name}.json").read_text())
+    assert found["name"] == name
+    assert found["quick"] is False
+    claims = [Claim(**claim) for claim in found["claims"]]
+    if name.startswith("rl"):  # here less than nothing is a finding, too
+        assert {len(line["rewards"]) for line in found["lines"]} == {10, 20}
+        return
+    assert all(claim.measured > 0 for claim in claims)
+    if name not in ("tuning", "continuity", "latent-judges"):
+        assert {len(line["seeds"]) for line in found["lines"]} == {10}
+
+
+def test_no_winner_of_the_committed_grids_lies_on_an_edge():
+    found = json.loads((RESULTS / "tuning.json").read_text())
+    assert [row for row in found["winners"] if not row["inside"]] == []

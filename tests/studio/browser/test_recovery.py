@@ -1,0 +1,140 @@
+"""Undo, refreshed pages, several tabs and servers that die: no answer is lost or counted twice."""
+
+from playwright.sync_api import expect
+
+from tests.helpers.browser import (
+    QUIET,
+    UP_TO_RANK,
+    log,
+    new_run,
+    run_of,
+    told,
+)
+
+CUT_OFF = QUIET + r"|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET"
+
+
+def test_undo_gives_exactly_the_earlier_pictures(studio, person):
+    tab = person().open(studio, f"/runs/{new_run(studio)}")
+    seen = []
+    for index, question in enumerate(("start", "rank", "rank")):
+        tab.expect_round(index, question)
+        seen.append(tab.pictures())
+        tab.press("2", "Enter")
+    tab.expect_round(3, "rank")
+    assert len({address for pictures in seen for address in pictures}) == 18
+    for index, question in ((2, "rank"), (1, "rank"), (0, "start")):
+        tab.press("z")
+        tab.expect_round(index, question)
+        assert tab.pictures() == seen[index]
+        tab.expect_badges()
+    assert log(studio, run_of(tab)) == []
+    expect(tab.see("undo")).to_be_disabled()
+
+
+def test_a_refresh_keeps_the_round_its_order_and_the_selection(studio, person):
+    run_id = new_run(studio, *UP_TO_RANK)
+    tab = person().open(studio, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    shown, answered = tab.pictures(), log(studio, run_id)
+    tab.press("4", "2")
+    tab.expect_badges(p4="1", p2="2")
+    tab.page.reload()
+    tab.expect_round(1, "rank")
+    assert tab.pictures() == shown
+    assert log(studio, run_id) == answered
+    tab.expect_badges(p4="1", p2="2")
+    tab.press("Enter")
+    tab.expect_round(2, "rank")
+    assert log(studio, run_id)[1]["answer"]["order"] == told(studio, run_id, 1, [3], [1])
+
+
+def test_undo_after_a_refresh_clears_the_selection_and_then_takes_back_the_round(studio, person):
+    tab = person().open(studio, f"/runs/{new_run(studio, *UP_TO_RANK)}")
+    tab.expect_round(1, "rank")
+    tab.press("4", "2")
+    tab.expect_badges(p4="1", p2="2")
+    tab.page.reload()
+    tab.expect_round(1, "rank")
+    tab.expect_badges(p4="1", p2="2")
+    tab.press("z")
+    tab.expect_badges()
+    tab.press("z")
+    tab.expect_round(0, "start")
+
+
+def test_an_answer_in_one_tab_brings_the_other_to_the_current_round(studio, person):
+    somebody, run_id = person(), new_run(studio, *UP_TO_RANK)
+    here = somebody.open(studio, f"/runs/{run_id}")
+    there = somebody.open(studio, f"/runs/{run_id}")
+    for tab in (here, there):
+        tab.expect_round(1, "rank")
+    there.press("6")  # even in the middle of an answer, which the round no longer waits for
+    here.press("2", "Enter")
+    for tab in (here, there):
+        tab.expect_round(2, "rank")
+        expect(tab.see("banner")).to_have_count(0)
+        tab.expect_badges()
+
+
+def test_a_doubled_answer_counts_once(studio, person):
+    somebody, run_id = person(), new_run(studio, *UP_TO_RANK)
+    here = somebody.open(studio, f"/runs/{run_id}")
+    there = somebody.open(studio, f"/runs/{run_id}")
+    for tab in (here, there):
+        tab.expect_round(1, "rank")
+    # The second answer is on its way when the first arrives: that is the race, without its luck.
+    on_its_way = []
+    there.page.route("**/answer", lambda route: on_its_way.append(route))
+    there.press("5")
+    there.expect_badges(p5="1")
+    with there.page.expect_request("**/answer"):
+        there.press("Enter")
+    here.page.bring_to_front()
+    here.press("2")
+    here.expect_badges(p2="1")
+    here.press("Enter")
+    here.expect_round(2, "rank")
+    with there.page.expect_response("**/answer") as refused:
+        on_its_way[0].continue_()
+    assert refused.value.status == 409
+    there.expect_round(2, "rank")
+    expect(there.see("banner")).to_have_count(0)
+    assert [line["answer"]["order"] for line in log(studio, run_id)[1:]] == [
+        told(studio, run_id, 1, [1])
+    ]
+
+
+def test_a_restart_of_the_server_loses_no_answer(serve, person):
+    server = serve()
+    run_id = new_run(server, *UP_TO_RANK)
+    tab = person(forgives=CUT_OFF).open(server, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    tab.click(3, 1)
+    server.kill()
+    server.start()
+    tab.see("next").click()
+    again = tab.page.get_by_role("button", name="Try again")
+    # The page may notice the restart or not; the answer arrives either way.
+    expect(tab.card(0).locator('img[src*="/rounds/2/"]').or_(again)).to_be_visible()
+    if again.is_visible():
+        again.click()
+    tab.expect_round(2, "rank")
+    assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [3], [1])
+
+
+def test_an_answer_to_a_dead_server_can_be_given_again(serve, person):
+    server = serve()
+    run_id = new_run(server, *UP_TO_RANK)
+    tab = person(forgives=CUT_OFF).open(server, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    tab.click(2, 5)
+    server.kill()
+    tab.see("next").click()
+    expect(tab.see("banner")).to_contain_text("Try again")
+    tab.expect_badges(p3="1", p6="2")
+    server.start()
+    tab.page.get_by_role("button", name="Try again").click()
+    tab.expect_round(2, "rank")
+    expect(tab.see("banner")).to_have_count(0)
+    assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [2], [5])
