@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 
 RENAMED = {
+    ("zorank.run", "question"): ("zorank._run_slates", "ask_optimizer"),
     ("zorank.theory", "Costs"): ("zorank.planning", "Costs"),
     ("zorank.theory", "Plan"): ("zorank.planning", "Plan"),
     ("zorank.theory", "TYPICAL"): ("zorank.planning", "DEFAULT_COSTS"),

@@ -173,7 +173,7 @@ def test_a_look_that_fails_in_the_middle_is_dropped_and_nothing_is_lost(store, c
     log = slates(run)
     if where != "before it is asked":
         run.ask()
-        run._looked_at()
+        run._slate_with_looks()
     camera.fails = True
     with caplog.at_level(logging.WARNING, "zorank"):
         if where == "in a preview":

@@ -12,9 +12,9 @@ from hypothesis import given
 from tests.strategies import slates
 from tests.test_optimizer_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
-from zorank._questions import question
 from zorank._recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded
-from zorank._slate_log import MOST_NUMBERS, Shown, decode, digest, encode, record
+from zorank._run_slates import ask_optimizer
+from zorank._slate_log import MOST_NUMBERS, ShownCandidates, decode, digest, encode, record
 from zorank.optimizers import Auto, RankProcess, ZORankSGD
 from zorank.problems import sphere
 from zorank.slates import Box, Cloud, Free, Points, Shell
@@ -102,7 +102,7 @@ def derived(space, m=5, d=MOST_NUMBERS, seed=1):
     old = Made(known[2], Again(known[2]))
     fresh = around(rng.for_round(seed, 7), m, d, 0.3, space, peak)
     further = around(rng.for_round(seed, 8), 2, d, 0.1, space, fresh[0])
-    shown = Shown(start)
+    shown = ShownCandidates(start)
     shown.add(0, Slate(Points(np.array(known))))
     return Slate(Derived.of([old, peak, *fresh[1:], further[1]])), shown
 
@@ -125,7 +125,7 @@ def test_numbers_are_written_with_as_few_bytes_as_hold_them():
     drawn = np.random.default_rng(1).standard_normal((3, MOST_NUMBERS))
     known, exact, long = drawn[0], rounded(drawn[1]), drawn[2]
     parts = [Made(known, Again(known)), Made(exact, Given(exact)), Made(long, Given(long))]
-    shown = Shown(known)
+    shown = ShownCandidates(known)
     data, again = record(Slate(Derived.of(parts)), shown)
     sizes = [len(json.dumps(part)) for part in data["design"]["parts"]]
     assert [size // MOST_NUMBERS for size in sizes] == [0, 2, 10]
@@ -478,7 +478,7 @@ def test_prospects_are_what_the_next_question_looks_at():
     expected = run.state + rng.for_round(5, 1).standard_normal((3, 3))
     assert run.prospects().tobytes() == expected.tobytes()
     assert Run("zo-ranksgd", np.ones(3)).prospects().shape == (0, 3)
-    asked = question(ZORankSGD(), ZORankSGD().init(np.ones(3)), rng.for_round(0, 0))
+    asked = ask_optimizer(ZORankSGD(), ZORankSGD().init(np.ones(3)), rng.for_round(0, 0))
     assert len(asked) == ZORankSGD().m
 
 

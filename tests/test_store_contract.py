@@ -137,7 +137,7 @@ def test_two_that_ask_at_once_are_given_one_slate(store):
 
     def ask(run, i):
         # What each would show differs, as it may after an upgrade.
-        run._questions.new = lambda index, state, looks=None: Slate(Points(np.full((6, 3), i)))
+        run._fold.slates.new = lambda index, state, looks=None: Slate(Points(np.full((6, 3), i)))
         barrier.wait()
         shown.append(np.asarray(run.ask()).tobytes())
 

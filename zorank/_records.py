@@ -43,7 +43,7 @@ def optimizer_of(record: RunRecord, lines: Sequence[Round] = ()) -> AnyOptimizer
 def new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None) -> RunRecord:
     """The record of a new run, named if it has no name yet."""
     check_text(name, "a run's name")
-    settings = plain_json(optimizers.configuration(optimizer), "an optimizer's configuration")
+    settings = to_plain_json(optimizers.configuration(optimizer), "an optimizer's configuration")
     if not isinstance(getattr(optimizer, "name", None), str) or not hasattr(optimizer, "revision"):
         raise InvalidInput(
             "an optimizer needs the class variables `name` and `revision`, "
@@ -93,7 +93,7 @@ def check_same(stored: RunRecord, wanted: RunRecord, lines: Sequence[Round]) -> 
 
 def check_revision(stored: RunRecord, revision: int, lines: Sequence[Round]) -> None:
     """Raise if this revision of the optimizer would have shown other slates than the log's."""
-    recorded = lines and all(_slate_log.is_whole(line.slate) for line in lines)
+    recorded = lines and all(_slate_log.has_design(line.slate) for line in lines)
     if stored.revision != revision and not recorded:
         raise ReplayError(
             f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
@@ -118,7 +118,7 @@ def _completed(stored: RunRecord, wanted: RunRecord) -> Mapping[str, Any]:
     if stored.optimizer not in optimizers.REGISTRY or not {*wanted.options} - {*stored.options}:
         return stored.options
     complete = optimizers.configuration(optimizers.make(stored.optimizer, stored.options))
-    return plain_json(complete, "an optimizer's configuration")
+    return to_plain_json(complete, "an optimizer's configuration")
 
 
 def _brief(value: Any) -> str:
@@ -126,7 +126,7 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "…"
 
 
-def plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
+def to_plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
     """The data as a store keeps it; an error if it is not plain JSON."""
     try:
         return dict(json.loads(json.dumps(dict(data or {}), allow_nan=False)))

@@ -54,13 +54,13 @@ def _hash(x: Vector) -> bytes:
     return blake2b(np.ascontiguousarray(x, dtype="<f8").data, digest_size=DIGEST).digest()
 
 
-class Shown:
+class ShownCandidates:
     """The candidates of a log so far and the run's start, found by their digests."""
 
     def __init__(self, x0: Vector) -> None:
         self._x0 = x0
         self._rounds: dict[int, NDArray[np.float64]] = {}
-        self.cut(0)
+        self.truncate(0)
 
     def add(self, index: int, slate: Slate) -> None:
         """Take in the candidates of a round."""
@@ -68,7 +68,7 @@ class Shown:
         self._rounds[index] = held
         self._unread.extend(held)
 
-    def cut(self, kept: int) -> None:
+    def truncate(self, kept: int) -> None:
         """Forget all rounds but the first."""
         self._rounds = {index: rows for index, rows in self._rounds.items() if index < kept}
         self._unread = [self._x0, *(x for rows in self._rounds.values() for x in rows)]
@@ -85,7 +85,7 @@ class Shown:
 def record(slate: Slate, earlier: Earlier) -> tuple[dict[str, Any], Slate]:
     """The slate's record, known to give the same candidates again, and the slate it gives."""
     data = encode(slate)
-    if not is_whole(data):
+    if not has_design(data):
         return data, slate
     try:
         again = decode(data, earlier)
@@ -103,7 +103,7 @@ def same_candidates(a: Slate, b: Slate) -> bool:
     return alike and all(x.tobytes() == y.tobytes() for x, y in zip(a, b, strict=True))
 
 
-def is_whole(data: Record | None) -> bool:
+def has_design(data: Record | None) -> bool:
     """Whether a record holds all that an optimizer needs back, not the candidates alone."""
     if data is None:
         return False
