@@ -5,6 +5,7 @@ from importlib import import_module
 import pytest
 
 RENAMED = {
+    ("zorank.looks", "Plan"): ("zorank.looks", "LookPlan"),
     ("zorank.run", "question"): ("zorank._run_slates", "ask_optimizer"),
     ("zorank.theory", "Costs"): ("zorank.planning", "Costs"),
     ("zorank.theory", "Plan"): ("zorank.planning", "Plan"),
