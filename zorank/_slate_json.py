@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 
-from zorank._directions import Law, Seeded
+from zorank._directions import Law, SeededDirections
 from zorank._recipes import (
     DerivedPoints,
     GeneratorSeed,
@@ -154,7 +154,11 @@ def _cloud(cloud: Cloud) -> dict[str, Any]:
         "kind": "cloud",
         "centre": _array(cloud.centre),
         "radius": float(cloud.radius),
-        **({"seeded": _seeded(xi)} if isinstance(xi, Seeded) else {"directions": _array(xi)}),
+        **(
+            {"seeded": _seeded(xi)}
+            if isinstance(xi, SeededDirections)
+            else {"directions": _array(xi)}
+        ),
         "space": _space(cloud.space),
     }
 
@@ -162,24 +166,24 @@ def _cloud(cloud: Cloud) -> dict[str, Any]:
 def _to_cloud(data: Json, _: FindVector) -> Cloud:
     centre, dim = _to_array(data["centre"], 1), data["centre"]["shape"][0]
     xi = _to_seeded(data["seeded"]) if "seeded" in data else _to_array(data["directions"], 2)
-    if (xi.dim if isinstance(xi, Seeded) else xi.shape[1]) != dim:
+    if (xi.dim if isinstance(xi, SeededDirections) else xi.shape[1]) != dim:
         raise ValueError("the directions of a cloud are not as long as its centre")
     return Cloud(centre, float(data["radius"]), xi, _to_space(data["space"], dim))
 
 
-def _seeded(xi: Seeded) -> dict[str, Any]:
+def _seeded(xi: SeededDirections) -> dict[str, Any]:
     drawn = {"dim": xi.dim, "dtype": xi.dtype, "law": xi.law}
     return {"key": str(xi.key), "streams": list(xi.streams), "signs": list(xi.signs), **drawn}
 
 
-def _to_seeded(data: Json) -> Seeded:
+def _to_seeded(data: Json) -> SeededDirections:
     dtype, law = data["dtype"], data["law"]
     if dtype not in ("float32", "float64") or law not in get_args(Law):
         raise ValueError(f"directions of {law!r:.40} in {dtype!r:.40} are unknown")
     streams, signs = tuple(map(int, data["streams"])), tuple(map(int, data["signs"]))
     if len(streams) != len(signs):
         raise ValueError("a cloud has as many streams as signs")
-    return Seeded(int(data["key"]), streams, signs, int(data["dim"]), dtype, law)
+    return SeededDirections(int(data["key"]), streams, signs, int(data["dim"]), dtype, law)
 
 
 def _ray(ray: Ray) -> dict[str, Any]:

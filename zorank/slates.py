@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from zorank._directions import Seeded
+from zorank._directions import SeededDirections
 from zorank.errors import InvalidInput
 from zorank.types import Answer, Ranking, Values, Vector
 
@@ -150,12 +150,12 @@ class Cloud:
 
     centre: Vector
     radius: float
-    directions: NDArray[np.float64] | Seeded  # ξ, (m, d)
+    directions: NDArray[np.float64] | SeededDirections  # ξ, (m, d)
     space: Space = Free()
 
     def __post_init__(self) -> None:
         _freeze(self.centre)
-        if not isinstance(self.directions, Seeded):
+        if not isinstance(self.directions, SeededDirections):
             _freeze(self.directions)
 
     @property
@@ -168,7 +168,7 @@ class Cloud:
 
     def row(self, i: int) -> Vector:
         """X + μξ_i, put where candidates may lie."""
-        if isinstance(self.directions, Seeded):
+        if isinstance(self.directions, SeededDirections):
             return self.space.place(self.directions.around(self.centre, self.radius, i))
         x = np.multiply(self.directions[i], self.radius)
         x += self.centre
@@ -181,7 +181,7 @@ class Cloud:
         Σ w_i (x_i − x)/μ (the first form of equation 5).
         """
         if not isinstance(self.space, Box):
-            if isinstance(self.directions, Seeded):
+            if isinstance(self.directions, SeededDirections):
                 return self.directions.combine(weights)
             return np.asarray(weights.astype(self.directions.dtype) @ self.directions)
         total = np.zeros_like(self.centre)
