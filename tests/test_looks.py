@@ -120,14 +120,14 @@ def test_sounds_of_any_length_have_one_width(seconds):
 
 
 def test_sounds_of_24_bits_are_refused():
-    with pytest.raises(InvalidInput, match="24 bits a sample are not described"):
+    with pytest.raises(InvalidInput, match="24 bits per sample are not supported"):
         descriptors.reader_of("audio/wav")(wav(440, width=3))
 
 
 @pytest.mark.parametrize("said", [b"", b"a", b"ab", b"\xff\xfe broken", "Grüße, 世界".encode()])
 def test_any_text_is_described(said):
     found = descriptors.reader_of("text/plain; charset=utf-8")(said)
-    assert found.shape == (descriptors.HASHED + 1,)
+    assert found.shape == (descriptors.HASH_BUCKETS + 1,)
     assert np.isfinite(found).all()
 
 
@@ -137,7 +137,7 @@ def test_any_text_is_described(said):
 def test_what_has_no_description(media_type):
     assert descriptors.reader_of(media_type) is None
     with pytest.raises(
-        InvalidInput, match=f"there is no description of {media_type.split('+')[0]}"
+        InvalidInput, match=f"there is no descriptor for {media_type.split('+')[0]}"
     ):
         descriptors.of_exhibits([Exhibit(media_type, b"")])
 
