@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from zorank import Ballot, Poll, Ranking, Run, rank_weights
-from zorank._directions import Seeded
+from zorank._directions import SeededDirections
 from zorank.optimizers import ZORankSGD
 from zorank.stores import open_store
 
@@ -37,7 +37,7 @@ def seconds(action: Callable[[], object]) -> float:
 def drawn_number(law: Any, dtype: str) -> float:
     """Seconds to draw a number and add it to a vector, by one core."""
     d = 4_000_000
-    directions = Seeded(1, (0,), (1,), d, dtype, law)
+    directions = SeededDirections(1, (0,), (1,), d, dtype, law)
     weights = np.ones(1)
     return float(np.median([seconds(lambda: directions.combine(weights)) for _ in range(3)])) / d
 

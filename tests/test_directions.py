@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Run, minimize
-from zorank._directions import AT_ONCE, BLOCK, Seeded, draw_directions
+from zorank._directions import ARRAY_LIMIT, BLOCK, SeededDirections, draw_directions
 from zorank.executors import evaluate
 from zorank.optimizers import REGISTRY, ZORankSGD
 from zorank.slates import Box, Cloud
 from zorank.stores import open_store
 
-LARGE = AT_ONCE // 10 + 1  # ten directions of this size are beyond what is held at once
+LARGE = ARRAY_LIMIT // 10 + 1  # ten directions of this size are beyond what is held at once
 
 
 def seeded(dim=3 * BLOCK + 7, count=4, dtype="float64", law="normal", **how):
     how = {"streams": tuple(range(count)), "signs": (1,) * count} | how
-    return Seeded(12345, dim=dim, dtype=dtype, law=law, **how)
+    return SeededDirections(12345, dim=dim, dtype=dtype, law=law, **how)
 
 
 def rows_of(directions):
@@ -66,12 +66,12 @@ def test_a_sum_is_that_of_the_rows_held_or_drawn_by_any_number_of_threads(monkey
 def test_mirrored_directions_and_the_centre_itself():
     rng = np.random.default_rng
     pairs = draw_directions("normal", LARGE, np.float64, rng(1), 10, mirrored=True)
-    assert isinstance(pairs, Seeded)
+    assert isinstance(pairs, SeededDirections)
     assert len(pairs) == 20
     centre = np.ones(LARGE)
     assert np.allclose(pairs.around(centre, 0.1, 3) + pairs.around(centre, 0.1, 13), 2.0)
-    first = draw_directions("normal", LARGE, np.float64, rng(1), 11, itself=True)
-    assert isinstance(first, Seeded)
+    first = draw_directions("normal", LARGE, np.float64, rng(1), 11, with_zero=True)
+    assert isinstance(first, SeededDirections)
     assert np.array_equal(first.around(centre, 0.1, 0), centre)
     assert not np.array_equal(first.around(centre, 0.1, 1), centre)
 
@@ -103,7 +103,7 @@ def test_a_large_run_is_the_same_whatever_is_held(name, monkeypatch):
     ends = []
     for megabytes in ("512", "0"):
         monkeypatch.setenv("ZORANK_HELD_MB", megabytes)
-        dim = AT_ONCE // 5 + 1
+        dim = ARRAY_LIMIT // 5 + 1
         run = Run(REGISTRY[name](m=10, step=0.05, mu=0.01), np.ones(dim))
         for _ in range(2):
             slate = run.ask()
@@ -115,7 +115,7 @@ def test_a_large_run_is_the_same_whatever_is_held(name, monkeypatch):
 
 def test_float32_stays_float32_and_needs_three_vectors(monkeypatch):
     monkeypatch.setenv("ZORANK_HELD_MB", "0")
-    dim = AT_ONCE + BLOCK
+    dim = ARRAY_LIMIT + BLOCK
     tracemalloc.start()
     x0 = np.ones(dim, np.float32)
     run = Run(ZORankSGD(m=10, line_search=0, step=0.05, mu=0.01), x0)

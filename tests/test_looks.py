@@ -12,13 +12,13 @@ from PIL import Image
 
 from zorank import InvalidInput, descriptors, looks
 from zorank.errors import LookError
-from zorank.looks import CHUNK, PLANS, Plan, RunLooks, for_renderer, look_of, plan_for
+from zorank.looks import CHUNK, PLANS, LookPlan, RunLooks, for_renderer, look_of, plan_for
 from zorank.renderers import Dream, Landscape
 from zorank.renderers.interface import resolve
 from zorank.types import Exhibit
 
 DIM = 6
-SMALL = Plan(pool=4, reference=30, begin=0)
+SMALL = LookPlan(pool=4, reference=30, begin=0)
 MIXER = np.random.default_rng(1).standard_normal((DIM, 9))
 DRAWS = np.random.default_rng(2).standard_normal((12, DIM))
 
@@ -120,14 +120,14 @@ def test_sounds_of_any_length_have_one_width(seconds):
 
 
 def test_sounds_of_24_bits_are_refused():
-    with pytest.raises(InvalidInput, match="24 bits a sample are not described"):
+    with pytest.raises(InvalidInput, match="24 bits per sample are not supported"):
         descriptors.reader_of("audio/wav")(wav(440, width=3))
 
 
 @pytest.mark.parametrize("said", [b"", b"a", b"ab", b"\xff\xfe broken", "Grüße, 世界".encode()])
 def test_any_text_is_described(said):
     found = descriptors.reader_of("text/plain; charset=utf-8")(said)
-    assert found.shape == (descriptors.HASHED + 1,)
+    assert found.shape == (descriptors.HASH_BUCKETS + 1,)
     assert np.isfinite(found).all()
 
 
@@ -137,7 +137,7 @@ def test_any_text_is_described(said):
 def test_what_has_no_description(media_type):
     assert descriptors.reader_of(media_type) is None
     with pytest.raises(
-        InvalidInput, match=f"there is no description of {media_type.split('+')[0]}"
+        InvalidInput, match=f"there is no descriptor for {media_type.split('+')[0]}"
     ):
         descriptors.of_exhibits([Exhibit(media_type, b"")])
 
@@ -188,9 +188,9 @@ def test_the_reference_sample_is_of_the_space_and_of_unit_size(space):
 
 
 def test_components_are_fewer_than_a_third_of_the_reference_sample():
-    assert made(plan=Plan(4, 12, 0))(DRAWS).shape == (12, 4)
+    assert made(plan=LookPlan(4, 12, 0))(DRAWS).shape == (12, 4)
     many = np.random.default_rng(0).standard_normal((DIM, 200))
-    wide = made(lambda x: np.sin(x @ many), plan=Plan(4, 192, 0))
+    wide = made(lambda x: np.sin(x @ many), plan=LookPlan(4, 192, 0))
     assert wide(DRAWS).shape == (12, looks.COMPONENTS)
     assert made(lambda x: x[:, :1] ** 3)(DRAWS).shape == (12, 1)
 
@@ -304,10 +304,10 @@ def grows():
         (lambda x: x.T, r"found an array of shape \(6, 1\) for one"),
         (lambda x: np.zeros((len(x), 0)), r"found an array of shape \(1, 0\) for one"),
         (lambda x: x[:, :, None], r"found an array of shape \(1, 6, 1\) for one"),
-        (grows(), "returned 1 numbers before, found 2"),
-        (lambda x: np.random.default_rng().random((len(x), 3)), "of the same candidate every"),
-        (lambda x: np.full((len(x), 3), 0.1), "says that all candidates look alike"),
-        (lambda x: np.zeros((len(x), 3)), "says that all candidates look alike"),
+        (grows(), "returned 1 numbers before, now 2"),
+        (lambda x: np.random.default_rng().random((len(x), 3)), "for the same candidate"),
+        (lambda x: np.full((len(x), 3), 0.1), "the same numbers for all candidates"),
+        (lambda x: np.zeros((len(x), 3)), "the same numbers for all candidates"),
     ],
 )
 def test_a_look_that_is_none_is_one_clear_sentence(look, words):
@@ -315,7 +315,7 @@ def test_a_look_that_is_none_is_one_clear_sentence(look, words):
     with pytest.raises(LookError, match=words) as caught:
         looking(DRAWS)
     said = str(caught.value)
-    assert said.startswith("its look ")
+    assert said.startswith("the look function ")
     assert "\n" not in said
     assert not said.endswith(".")
     assert not looking.ready
@@ -326,7 +326,7 @@ def test_a_look_that_changes_after_the_reference_sample():
     looking = made(lambda x: waves(x)[:, : width[0]])
     looking.reference()
     width[0] = 4
-    with pytest.raises(LookError, match="returned 9 numbers before, found 4"):
+    with pytest.raises(LookError, match="returned 9 numbers before, now 4"):
         looking(DRAWS)
 
 
@@ -337,7 +337,10 @@ class Unprintable(Exception):
 
 @pytest.mark.parametrize(
     ("error", "words"),
-    [(SystemExit(3), "its look fails with SystemExit: 3"), (Unprintable(), "with Unprintable: ")],
+    [
+        (SystemExit(3), "the look function fails with SystemExit: 3"),
+        (Unprintable(), "with Unprintable: "),
+    ],
 )
 def test_whatever_a_look_raises_is_a_look_that_fails(error, words):
     def look(_):
@@ -383,9 +386,7 @@ def test_looks_that_are_not_as_the_log_says():
     for other in others:
         looking = made(other)
         looking.expect(DRAWS[:6], seen)
-        with pytest.raises(
-            LookError, match="something else of candidates than when the run began"
-        ):
+        with pytest.raises(LookError, match="other numbers than when the run began"):
             looking(DRAWS)
 
 

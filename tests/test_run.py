@@ -152,10 +152,10 @@ def test_what_is_shared_cannot_be_changed(run):
 
 @pytest.mark.parametrize("name", [5, "  ", "a\0b", "\ud800"])
 def test_a_name_that_cannot_be_kept(run, name):
-    with pytest.raises(InvalidInput, match="is a text that is not blank"):
+    with pytest.raises(InvalidInput, match="must be a text that is not blank"):
         run.branch(name=name)
     run.ask()
-    with pytest.raises(InvalidInput, match="is a text that is not blank"):
+    with pytest.raises(InvalidInput, match="must be a text that is not blank"):
         run.tell([0], rater=name)
     assert run.rounds()[0].answer is None
 

@@ -8,7 +8,7 @@ import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run, StaleAnswer
 from zorank.errors import LookError
-from zorank.looks import Plan, RunLooks
+from zorank.looks import LookPlan, RunLooks
 from zorank.optimizers import RankLooks
 from zorank.stores import MemoryStore, open_store
 
@@ -16,7 +16,7 @@ DIM = 8
 MIXER = 4 * np.random.default_rng(1).standard_normal((DIM, 5)) / np.sqrt(DIM)
 OPTIMIZER = RankLooks(space="gaussian", pick=True, pool=8, m=4)
 X0 = np.random.default_rng(0).standard_normal(DIM)
-EARLY, LATE = Plan(8, 24, 0), Plan(8, 24, 3)
+EARLY, LATE = LookPlan(8, 24, 0), LookPlan(8, 24, 3)
 
 
 class Camera:
@@ -173,7 +173,7 @@ def test_a_look_that_fails_in_the_middle_is_dropped_and_nothing_is_lost(store, c
     log = slates(run)
     if where != "before it is asked":
         run.ask()
-        run._looked_at()
+        run._slate_with_looks()
     camera.fails = True
     with caplog.at_level(logging.WARNING, "zorank"):
         if where == "in a preview":
@@ -186,7 +186,7 @@ def test_a_look_that_fails_in_the_middle_is_dropped_and_nothing_is_lost(store, c
         assert run.best().tobytes() == best or where == "before it is told"
         drive(run, 3)
     assert run.looks is None
-    assert run.looks_problem == "its look fails with OSError: out of film"
+    assert run.looks_problem == "the look function fails with OSError: out of film"
     (record,) = caplog.records
     assert record.getMessage() == f"run a uses no looks: {run.looks_problem}"
     assert slates(run)[:3] == log[:3]

@@ -12,9 +12,19 @@ from hypothesis import given
 from tests.helpers.strategies import slates
 from tests.optimizers.test_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
-from zorank._questions import question
-from zorank._recipes import Again, Climb, Derived, Given, Made, Seed, around, rounded
-from zorank._slate_log import MOST_NUMBERS, Shown, decode, digest, encode, record
+from zorank._recipes import (
+    DerivedPoints,
+    DerivedVector,
+    GeneratorSeed,
+    GradientStep,
+    LoggedVector,
+    StoredVector,
+    random_points,
+    round_large,
+)
+from zorank._run_slates import ask_optimizer
+from zorank._slate_json import RECIPE_SIZE, decode, digest, encode
+from zorank._slate_log import ShownCandidates, record
 from zorank.optimizers import Auto, RankProcess, ZORankSGD
 from zorank.problems import sphere
 from zorank.slates import Box, Cloud, Free, Points, Shell
@@ -94,20 +104,22 @@ def test_equal_numbers_are_written_once():
 # Recipes
 
 
-def derived(space, m=5, d=MOST_NUMBERS, seed=1):
+def derived(space, m=5, d=RECIPE_SIZE, seed=1):
     start = np.random.default_rng(seed).standard_normal(d)
     known = [space.place(np.random.default_rng(i).standard_normal(d)) for i in range(3)]
-    climb = Climb(tuple(known), 1, np.array([0.5, -0.25, 0.125]), 0.375, 0.1, 2.0, 0.75, 0.5)
-    peak = Made(climb.end(climb.gradient()), climb)
-    old = Made(known[2], Again(known[2]))
-    fresh = around(rng.for_round(seed, 7), m, d, 0.3, space, peak)
-    further = around(rng.for_round(seed, 8), 2, d, 0.1, space, fresh[0])
-    shown = Shown(start)
+    climb = GradientStep(
+        tuple(known), 1, np.array([0.5, -0.25, 0.125]), 0.375, 0.1, 2.0, 0.75, 0.5
+    )
+    peak = DerivedVector(climb.end(climb.gradient()), climb)
+    old = DerivedVector(known[2], LoggedVector(known[2]))
+    fresh = random_points(rng.for_round(seed, 7), m, d, 0.3, space, peak)
+    further = random_points(rng.for_round(seed, 8), 2, d, 0.1, space, fresh[0])
+    shown = ShownCandidates(start)
     shown.add(0, Slate(Points(np.array(known))))
-    return Slate(Derived.of([old, peak, *fresh[1:], further[1]])), shown
+    return Slate(DerivedPoints.of([old, peak, *fresh[1:], further[1]])), shown
 
 
-BOX = Box(np.full(MOST_NUMBERS, -0.5), np.full(MOST_NUMBERS, 0.9))
+BOX = Box(np.full(RECIPE_SIZE, -0.5), np.full(RECIPE_SIZE, 0.9))
 
 
 @pytest.mark.parametrize("space", [Free(), Shell(), BOX], ids=["free", "shell", "box"])
@@ -122,17 +134,21 @@ def test_a_large_slate_is_written_as_its_recipe(space):
 
 
 def test_numbers_are_written_with_as_few_bytes_as_hold_them():
-    drawn = np.random.default_rng(1).standard_normal((3, MOST_NUMBERS))
-    known, exact, long = drawn[0], rounded(drawn[1]), drawn[2]
-    parts = [Made(known, Again(known)), Made(exact, Given(exact)), Made(long, Given(long))]
-    shown = Shown(known)
-    data, again = record(Slate(Derived.of(parts)), shown)
+    drawn = np.random.default_rng(1).standard_normal((3, RECIPE_SIZE))
+    known, exact, long = drawn[0], round_large(drawn[1]), drawn[2]
+    parts = [
+        DerivedVector(known, LoggedVector(known)),
+        DerivedVector(exact, StoredVector(exact)),
+        DerivedVector(long, StoredVector(long)),
+    ]
+    shown = ShownCandidates(known)
+    data, again = record(Slate(DerivedPoints.of(parts)), shown)
     sizes = [len(json.dumps(part)) for part in data["design"]["parts"]]
-    assert [size // MOST_NUMBERS for size in sizes] == [0, 2, 10]
+    assert [size // RECIPE_SIZE for size in sizes] == [0, 2, 10]
     for read in (again, decode(through_json(data), shown)):
-        assert candidates(read) == candidates(Slate(Derived.of(parts)))
-    assert rounded(exact).tobytes() == exact.tobytes()
-    data["design"]["parts"][1]["numbers"]["shape"] = [2, MOST_NUMBERS // 2]
+        assert candidates(read) == candidates(Slate(DerivedPoints.of(parts)))
+    assert round_large(exact).tobytes() == exact.tobytes()
+    data["design"]["parts"][1]["numbers"]["shape"] = [2, RECIPE_SIZE // 2]
     with pytest.raises(StoreError, match="is damaged"):
         decode(data, shown)
 
@@ -150,12 +166,12 @@ def test_a_recipe_that_cannot_be_followed_is_not_written():
     assert data["design"]["kind"] == "points"
     assert candidates(again) == candidates(slate)
     other = np.random.default_rng(1)  # not a generator of a round
-    made = around(other, 2, MOST_NUMBERS, 1.0, Free())
-    assert encode(Slate(Derived.of(made)))["design"]["kind"] == "points"
+    made = random_points(other, 2, RECIPE_SIZE, 1.0, Free())
+    assert encode(Slate(DerivedPoints.of(made)))["design"]["kind"] == "points"
     used = rng.for_round(1, 2)
     used.random()
-    assert Seed.of(used) is None
-    assert Seed.of(rng.for_round(2**100, 2)) == Seed(2**100, (2,))
+    assert GeneratorSeed.of(used) is None
+    assert GeneratorSeed.of(rng.for_round(2**100, 2)) == GeneratorSeed(2**100, (2,))
 
 
 def test_what_is_derived_travels_to_workers_as_its_candidates():
@@ -228,7 +244,7 @@ def test_a_recorded_run_is_the_run_that_was_not_recorded(optimizer):
 
 @pytest.mark.parametrize("trace", [True, False])
 def test_a_log_may_begin_without_slates(trace):
-    store, x0 = MemoryStore(), np.ones(MOST_NUMBERS)
+    store, x0 = MemoryStore(), np.ones(RECIPE_SIZE)
     optimizer = RankProcess(space="gaussian")
     plain = Run(optimizer, x0, store=store, name="a", trace=trace)
     whole = Run(optimizer, x0)
@@ -261,7 +277,7 @@ class Other:
         monkeypatch.setattr(kind, "ask", other)
 
 
-@pytest.mark.parametrize("dim", [5, MOST_NUMBERS])
+@pytest.mark.parametrize("dim", [5, RECIPE_SIZE])
 @pytest.mark.parametrize("name", ["rank-process", "zo-ranksgd"])
 def test_a_recorded_run_outlives_a_change_of_its_optimizer(monkeypatch, name, dim):
     store, x0 = MemoryStore(), np.ones(dim)
@@ -325,13 +341,13 @@ def damage(store, index, change):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda s: s.pop("design"), "'design' is not found"),
+        (lambda s: s.pop("design"), "'design' is missing"),
         (lambda s: s["design"].update(kind="spiral"), "upgrade zorank"),
         (lambda s: s.update(design=3), "is damaged"),
         (lambda s: s.update(question="why"), "the question 'why'"),
         (lambda s: s.update(k=-1), "k = -1"),
         (lambda s: s.update(looks={"shape": [1, 1], "float64": "AAAAAAAA8D8="}), "1 looks"),
-        (lambda s: s["design"]["parts"][0].update(kind="x"), "made by 'x' is unknown"),
+        (lambda s: s["design"]["parts"][0].update(kind="x"), "the recipe 'x' is unknown"),
         (lambda s: s["design"]["parts"][0].update(of="AAAA"), "no earlier round"),
         (lambda s: s["design"]["parts"][0].update(of="%"), "is damaged"),
         (lambda s: s["design"]["parts"][-1].update(row=99), "is damaged"),
@@ -343,7 +359,7 @@ def damage(store, index, change):
 )
 def test_a_damaged_record_is_one_clear_error(change, words):
     store = MemoryStore()
-    x0 = np.ones(MOST_NUMBERS)
+    x0 = np.ones(RECIPE_SIZE)
     drive(Run("rank-process", x0, store=store, name="a", record_slates=True), 2, liking)
     damage(store, 1, change)
     with pytest.raises(StoreError, match=words) as caught:
@@ -478,7 +494,7 @@ def test_prospects_are_what_the_next_question_looks_at():
     expected = run.state + rng.for_round(5, 1).standard_normal((3, 3))
     assert run.prospects().tobytes() == expected.tobytes()
     assert Run("zo-ranksgd", np.ones(3)).prospects().shape == (0, 3)
-    asked = question(ZORankSGD(), ZORankSGD().init(np.ones(3)), rng.for_round(0, 0))
+    asked = ask_optimizer(ZORankSGD(), ZORankSGD().init(np.ones(3)), rng.for_round(0, 0))
     assert len(asked) == ZORankSGD().m
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.strategies import graph
-from zorank import InvalidInput, Ranking, theory
+from zorank import InvalidInput, Ranking, planning, theory
 from zorank.problems import sphere
 
 SIZES = [(m, k) for m in range(2, 9) for k in range(1, m + 1)]
@@ -127,7 +127,7 @@ def test_theorem_1_and_its_corollary():
 
 @pytest.mark.parametrize(("m", "k", "expected"), [(10, 10, 1.13), (10, 5, 1.25), (100, 1, 2.53)])
 def test_the_alignment_of_a_linear_f(m, k, expected):
-    assert theory.plan(m, k, 100).alignment == pytest.approx(expected, abs=0.006)
+    assert planning.plan(m, k, 100).alignment == pytest.approx(expected, abs=0.006)
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 1), (4, 2), (6, 5), (8, 8)])
@@ -135,24 +135,24 @@ def test_the_alignment_of_a_linear_f(m, k, expected):
 def test_a_plans_quality_against_monte_carlo(m, k, d):
     slope = np.eye(d)[0]
     g = rank_gradients(lambda x: x @ slope, np.zeros(d), 1.0, m, k, 40_000, seed=3)
-    p = theory.plan(m, k, d)
+    p = planning.plan(m, k, d)
     along, squares = g @ slope, (g**2).sum(axis=1)
     assert p.alignment == pytest.approx(along.mean(), abs=4 * along.std() / 200)
     assert p.quality == pytest.approx(along.mean() ** 2 / squares.mean(), rel=0.05)
 
 
 def test_comparisons_to_rank():
-    assert theory.comparisons_to_rank(6, 1) == 5
-    assert theory.comparisons_to_rank(2, 2) == 1
-    assert theory.comparisons_to_rank(3, 3) == theory.comparisons_to_rank(3, 2) == 3
+    assert planning.comparisons_to_rank(6, 1) == 5
+    assert planning.comparisons_to_rank(2, 2) == 1
+    assert planning.comparisons_to_rank(3, 3) == planning.comparisons_to_rank(3, 2) == 3
     for m, k in SIZES:  # never fewer than the information needs, never more than m(m−1)/2
         ways = np.prod(np.arange(m, m - k, -1.0))
-        assert np.log2(ways) <= theory.comparisons_to_rank(m, k) <= m * (m - 1) / 2
+        assert np.log2(ways) <= planning.comparisons_to_rank(m, k) <= m * (m - 1) / 2
 
 
 def test_dearer_looking_asks_for_smaller_slates():
-    cheap = theory.recommend(theory.plans(100, costs=theory.Costs(10.0, 0.1, 0.1)))
-    dear = theory.recommend(theory.plans(100, costs=theory.Costs(0.1, 1.0, 3.0)))
+    cheap = planning.recommend(planning.plans(100, costs=planning.Costs(10.0, 0.1, 0.1)))
+    dear = planning.recommend(planning.plans(100, costs=planning.Costs(0.1, 1.0, 3.0)))
     assert dear.m < cheap.m
 
 
@@ -161,7 +161,7 @@ def test_impossible_oracles_are_refused(m, k):
     with pytest.raises(InvalidInput, match="1 ≤ k ≤ m"):
         theory.edges(m, k)
     with pytest.raises(InvalidInput, match="dimension"):
-        theory.plan(5, 2, 0)
+        planning.plan(5, 2, 0)
     with pytest.raises(InvalidInput, match="above 0"):
         theory.corollary_step(0, 10)
     with pytest.raises(InvalidInput, match="40 samples"):
@@ -169,6 +169,6 @@ def test_impossible_oracles_are_refused(m, k):
     with pytest.raises(InvalidInput, match="one value for each"):
         theory.estimate_m2(lambda x: x[:, :1], np.ones(3), 0.1)
     with pytest.raises(InvalidInput, match="no plans"):
-        theory.recommend([])
+        planning.recommend([])
     with pytest.raises(InvalidInput, match="show more"):
-        theory.plans(10, largest_m=3, ranked=5)
+        planning.plans(10, largest_m=3, ranked=5)

@@ -1,6 +1,7 @@
-"""zorank: optimise what can be ranked but not scored.
+"""zorank: minimise a function from rankings of candidates only.
 
-`minimize` takes a function; `Run` is ask and tell; `protocols` is the page to read first.
+`minimize` optimises a function in one call. `Run` is the ask-and-tell interface. Read
+`zorank.protocols` first to extend the package.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,12 @@ from zorank.slates import Slate
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import looks, oracles, renderers, theory
+    from zorank import looks, oracles, planning, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
-    """Modules that many programs never need are imported when they are first named."""
-    if name in ("looks", "oracles", "renderers", "theory"):
+    """Import modules that many programs never need when they are first used."""
+    if name in ("looks", "oracles", "planning", "renderers", "theory"):
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -61,6 +62,7 @@ __all__ = [
     "minimize",
     "optimizers",
     "oracles",
+    "planning",
     "problems",
     "protocols",
     "rank_gradient",

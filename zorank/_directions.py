@@ -1,12 +1,12 @@
-"""Random directions: a small set is held, a large one is drawn again whenever it is needed.
+"""Random directions: a small set is an array; a large set is drawn again whenever it is needed.
 
-At large d the m × d numbers of a cloud would be all of a run's memory. So block b of stream s is
-always drawn from the generator of (key, s, b): any part of any direction can be made alone, in any
-order, by any worker or thread, and is the same number for number. A key of 128 bits is all that
-has to be kept or sent.
+At large d, the m × d numbers of a cloud would dominate a run's memory. Therefore block b of stream
+s is always drawn from the generator of (key, s, b). Any part of any direction can be drawn alone,
+in any order, by any worker or thread, with the same result. Only a key of 128 bits is stored or
+sent to workers.
 
-Which numbers are drawn depends on m and d alone, never on what a machine has room for: a run must
-go on exactly where there is less memory than where it began.
+The numbers depend on m and d only, never on the available memory: a run must continue exactly on a
+machine with less memory.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 Law: TypeAlias = Literal["normal", "rademacher"]
 
 BLOCK = 1 << 17
-"""Numbers drawn from one generator: many enough to make its creation cheap, few enough to stay in
-a core's cache until they are used."""
+"""The size of a block: large enough to make creating a generator cheap, small enough to stay in a
+core's cache until the numbers are used."""
 
-AT_ONCE = 1 << 22
-"""Up to so many numbers (32 MB) a slate's directions come from a single generator and are held."""
+ARRAY_LIMIT = 1 << 22
+"""Directions of up to this many numbers (32 MB) are drawn as an array from a single generator."""
 
-HELD_MEGABYTES = 512.0
-"""Beyond AT_ONCE, directions of up to this size are kept from ask to tell; larger ones are drawn
+CACHE_MEGABYTES = 512.0
+"""Larger directions of up to this size are cached from ask to tell; beyond it they are drawn
 again. The environment variable ZORANK_HELD_MB sets another limit."""
 
 
@@ -46,37 +46,44 @@ def draw_directions(
     rng: np.random.Generator,
     count: int,
     *,
-    itself: bool = False,
+    with_zero: bool = False,
     mirrored: bool = False,
-) -> NDArray[Any] | Seeded:
-    """Directions ξ of this law: an array of them, or their recipe if they are large.
+) -> NDArray[Any] | SeededDirections:
+    """Draw directions ξ: an array, (count, dim), or `SeededDirections` if they are large.
 
-    With `itself` the first of `count` is zero; `mirrored` adds −ξ for each, after all of them.
+    Args:
+        law: the distribution of their coordinates.
+        dim: the number of coordinates.
+        dtype: float32 or float64.
+        rng: the generator of the round.
+        count: the number of directions.
+        with_zero: make the first of them zero.
+        mirrored: append −ξ for every ξ.
     """
-    drawn = count - itself
-    if drawn * dim <= AT_ONCE:
+    drawn = count - with_zero
+    if drawn * dim <= ARRAY_LIMIT:
         rows = np.zeros((count, dim), dtype)
-        _fill(law, rng, rows[int(itself) :])
+        _fill(law, rng, rows[int(with_zero) :])
         return np.concatenate([rows, -rows]) if mirrored else rows
-    streams = (0,) * itself + tuple(range(drawn))
-    signs = (0,) * itself + (1,) * drawn
+    streams = (0,) * with_zero + tuple(range(drawn))
+    signs = (0,) * with_zero + (1,) * drawn
     if mirrored:
         streams, signs = streams * 2, signs + tuple(-sign for sign in signs)
     low, high = rng.integers(2**63, size=2).tolist()
-    return Seeded(low + (high << 63), streams, signs, dim, np.dtype(dtype).name, law)
+    return SeededDirections(low + (high << 63), streams, signs, dim, np.dtype(dtype).name, law)
 
 
 @dataclass(frozen=True, eq=False)
-class Seeded:
-    """Directions known by a key: direction i is sign_i times the numbers of stream_i.
+class SeededDirections:
+    """Directions that are drawn on demand: direction i is sign_i times the numbers of stream_i.
 
     Attributes:
-        key: what all of them are drawn from.
+        key: the seed of all streams.
         streams: the stream of each direction.
-        signs: 1, −1 for a mirrored direction, 0 for none: the centre itself.
-        dim: their length.
+        signs: 1, −1 for a mirrored direction, or 0 for the zero direction.
+        dim: the number of coordinates.
         dtype: "float32" or "float64".
-        law: what their numbers are drawn from.
+        law: the distribution of the coordinates.
     """
 
     key: int
@@ -85,24 +92,31 @@ class Seeded:
     dim: int
     dtype: str
     law: Law
-    _held: dict[int, Vector] = field(default_factory=dict, repr=False)
+    _cache: dict[int, Vector] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.streams)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Seeded, (self.key, self.streams, self.signs, self.dim, self.dtype, self.law)
+        return SeededDirections, (
+            self.key,
+            self.streams,
+            self.signs,
+            self.dim,
+            self.dtype,
+            self.law,
+        )
 
     def around(self, centre: Vector, radius: float, i: int) -> Vector:
-        """The point centre + radius · ξ_i, as a new array."""
+        """Return centre + radius · ξ_i as a new array."""
         x = np.empty(self.dim, self.dtype)
         sign, stream = self.signs[i], self.streams[i]
-        held = self._held_stream(stream) if sign and self._room() else None
+        cached = self._cached_stream(stream) if sign and self._fits_cache() else None
 
         def work(blocks: Iterator[tuple[int, slice]], scratch: Vector) -> None:
             for number, at in blocks:
                 if sign:
-                    xi = self._block(stream, number, at, scratch, held)
+                    xi = self._block(stream, number, at, scratch, cached)
                     np.multiply(xi, sign * radius, out=x[at])
                     x[at] += centre[at]
                 else:
@@ -112,29 +126,29 @@ class Seeded:
         return x
 
     def combine(self, weights: Vector) -> Vector:
-        """Σ w_i ξ_i. Each block is summed in the same order, whether it is held or drawn."""
+        """Return Σ w_i ξ_i. Blocks are summed in the same order, whether cached or drawn."""
         totals: dict[int, float] = {}
         for weight, stream, sign in zip(weights.tolist(), self.streams, self.signs, strict=True):
             totals[stream] = totals.get(stream, 0.0) + sign * weight
-        counted = {stream: total for stream, total in totals.items() if total}
+        nonzero = {stream: total for stream, total in totals.items() if total}
         x = np.zeros(self.dim, self.dtype)
 
         def work(blocks: Iterator[tuple[int, slice]], scratch: Vector) -> None:
             for number, at in blocks:
-                for stream, total in counted.items():
-                    xi = self._block(stream, number, at, scratch, self._held.get(stream))
+                for stream, total in nonzero.items():
+                    xi = self._block(stream, number, at, scratch, self._cache.get(stream))
                     x[at] += np.multiply(xi, total, out=scratch[: xi.size])
 
         self._spread(work)
         return x
 
-    def _room(self) -> bool:
-        many = 1 + max(self.streams)
-        return many * self.dim * np.dtype(self.dtype).itemsize <= 1e6 * held_megabytes()
+    def _fits_cache(self) -> bool:
+        streams = 1 + max(self.streams)
+        return streams * self.dim * np.dtype(self.dtype).itemsize <= 1e6 * cache_megabytes()
 
-    def _held_stream(self, stream: int) -> Vector:
-        """The numbers of a stream, kept from when they are first looked at."""
-        if stream not in self._held:
+    def _cached_stream(self, stream: int) -> Vector:
+        """Return the numbers of a stream; they stay in the cache."""
+        if stream not in self._cache:
             xi = np.empty(self.dim, self.dtype)
 
             def work(blocks: Iterator[tuple[int, slice]], scratch: Vector) -> None:
@@ -143,14 +157,15 @@ class Seeded:
 
             self._spread(work)
             xi.setflags(write=False)
-            self._held[stream] = xi
-        return self._held[stream]
+            self._cache[stream] = xi
+        return self._cache[stream]
 
     def _block(
-        self, stream: int, number: int, at: slice, scratch: Vector, held: Vector | None
+        self, stream: int, number: int, at: slice, scratch: Vector, cached: Vector | None
     ) -> Vector:
-        if held is not None:
-            return held[at]
+        """Return a block of a stream, from the cache or drawn into `scratch`."""
+        if cached is not None:
+            return cached[at]
         xi = scratch[: at.stop - at.start]
         self._draw(stream, number, xi)
         return xi
@@ -160,7 +175,7 @@ class Seeded:
         _fill(self.law, np.random.Generator(np.random.SFC64(sequence)), out)
 
     def _spread(self, work: Callable[[Iterator[tuple[int, slice]], Vector], None]) -> None:
-        """All blocks, on all cores: NumPy lets go of Python's lock while it draws and adds."""
+        """Run `work` on all blocks, in threads: NumPy releases the GIL while it draws and adds."""
         starts = range(0, self.dim, BLOCK)
         threads = min(_machine.threads(), len(starts))
 
@@ -174,26 +189,27 @@ class Seeded:
         if threads == 1:
             share(0)
         else:
-            from concurrent.futures import ThreadPoolExecutor  # large runs only: imports stay fast
+            from concurrent.futures import ThreadPoolExecutor  # imported here to keep imports fast
 
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(share, range(threads)))
 
 
-def held_megabytes() -> float:
-    """How much may be held of a large slate's directions."""
-    wish = os.environ.get("ZORANK_HELD_MB")
-    if wish is None:
-        return HELD_MEGABYTES
+def cache_megabytes() -> float:
+    """Return the memory limit for cached directions."""
+    setting = os.environ.get("ZORANK_HELD_MB")
+    if setting is None:
+        return CACHE_MEGABYTES
     try:
-        return float(wish)
+        return float(setting)
     except ValueError:
         raise InvalidInput(
-            f"ZORANK_HELD_MB must be a number of megabytes, found {wish!r}"
+            f"ZORANK_HELD_MB must be a number of megabytes, found {setting!r}"
         ) from None
 
 
 def _fill(law: Law, rng: np.random.Generator, out: NDArray[Any]) -> None:
+    """Draw numbers of this distribution into `out`; ±1 for "rademacher"."""
     if law == "normal":
         rng.standard_normal(out=out, dtype=out.dtype.type)
         return

@@ -1,4 +1,4 @@
-"""What the machine has and runs."""
+"""Threads and processes of this machine."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import os
 
 
 def threads() -> int:
-    """How many threads to use: a core each, unless numeric libraries are to keep to fewer.
+    """Return the number of threads to use: one per core, or OMP_NUM_THREADS if it is set.
 
-    Whoever sets OMP_NUM_THREADS means us, too: the workers of a pool or an experiment do.
+    Worker processes set OMP_NUM_THREADS to share the cores; it also limits zorank.
     """
-    wish = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # may be "4,2"
-    return (int(wish) if wish.isdigit() else 0) or os.cpu_count() or 1
+    setting = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # may be "4,2"
+    return (int(setting) if setting.isdigit() else 0) or os.cpu_count() or 1
 
 
 def is_running(process: int) -> bool:
-    """Whether there is a process of this number."""
+    """Return whether there is a process with this id."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is someone else's
+    except OSError:  # a process of another user
         return True
     return True

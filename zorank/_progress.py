@@ -1,4 +1,4 @@
-"""What long loops over rounds share: a bar to watch, and a callback that may stop them."""
+"""A progress bar and stopping callbacks for loops over rounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def stops(callback: Callable[[T], Any], so_far: T) -> bool:
-    """Whether the callback wishes to stop: by returning True, or by StopIteration."""
+    """Return whether the callback stops the loop: it returns True or raises StopIteration."""
     try:
         return bool(callback(so_far))
     except StopIteration:
@@ -21,7 +21,7 @@ def stops(callback: Callable[[T], Any], so_far: T) -> bool:
 def progress_bar(
     wanted: bool, total: int, unit: str, watched: str
 ) -> Iterator[Callable[[int, float], None]]:
-    """A function to call after every round; it draws a bar on standard error if that is wanted."""
+    """Yield a function to call after every round; if wanted, it updates a bar on stderr."""
     if not wanted:
         yield lambda done, value: None
         return

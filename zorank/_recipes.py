@@ -1,63 +1,60 @@
-"""Candidates of large dimension, known by how they were made.
+"""Recipes: how candidates of large dimension were computed, so that the log need not store them.
 
-The log writes down what was shown. At d = 16,384 the numbers of a slate are a megabyte, but how
-they were made takes a few hundred: a candidate is one of an earlier slate, or the end of a climb
-from some of those, or a random direction around one of these. Making it again repeats elementwise
-arithmetic only: sums over coordinates, whose last bits depend on the machine, are kept as results.
-A candidate that was made in too many steps to repeat is rounded to half precision before it is
-shown, so that its numbers take a quarter of the bytes.
+At d = 16,384 the numbers of a slate take a megabyte, its recipes a few hundred bytes. A candidate
+is a vector that the log already has, or the end of a gradient step from some of those, or a random
+direction around one of these. Rebuilding repeats elementwise arithmetic only. The results of sums
+over coordinates are part of the recipe, because their last bits depend on the machine. A candidate
+that took too many steps to repeat is rounded to half precision before it is shown, so that its
+numbers take a quarter of the bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from zorank.slates import Free, Points, Shell, Space
-from zorank.types import Vector
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from zorank.types import Matrix, Vector
 
 FREE = Free()
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """The shell, for one vector: the factor that put it there is known."""
+class ScaledShell:
+    """The shell for one vector, with the factor √d/|x| that places it there."""
 
     factor: float
 
     def place(self, x: Vector) -> Vector:
-        """Scale x as it was scaled before."""
+        """Scale x by the known factor."""
         x /= Shell.largest(x)
         x *= self.factor
         return x
 
 
-def put(space: Space, x: Vector) -> tuple[Vector, Space]:
-    """Move x into the space, in place; also a space that puts it there again without a sum."""
+def place_repeatably(space: Space, x: Vector) -> tuple[Vector, Space]:
+    """Move x into the space, in place; also return a space that repeats it without a sum."""
     if not isinstance(space, Shell):
         return space.place(x), space
     x /= space.largest(x)
     factor = space.factor(x)
     x *= factor
-    return x, Scaled(float(factor))
+    return x, ScaledShell(float(factor))
 
 
 @dataclass(frozen=True)
-class Seed:
-    """What a generator of `zorank.rng` was made of, before anything was drawn from it."""
+class GeneratorSeed:
+    """The seed of a generator of `zorank.rng` that nothing was drawn from yet."""
 
     entropy: int
     spawn_key: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, rng: np.random.Generator) -> Seed | None:
-        """The seed of a generator; None if it would not give the same draws again."""
+    def of(cls, rng: np.random.Generator) -> GeneratorSeed | None:
+        """Return the seed of a generator, or None if it would not repeat the same draws."""
         sequence = getattr(rng.bit_generator, "seed_seq", None)
         entropy = getattr(sequence, "entropy", None)
         if not isinstance(entropy, int):
@@ -66,7 +63,7 @@ class Seed:
         return seed if _state(seed.generator()) == _state(rng) else None
 
     def generator(self) -> np.random.Generator:
-        """The generator, as it was before the first draw."""
+        """Return the generator in its initial state."""
         sequence = np.random.SeedSequence(self.entropy, spawn_key=self.spawn_key)
         return np.random.Generator(np.random.SFC64(sequence))
 
@@ -76,27 +73,29 @@ def _state(rng: np.random.Generator) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
-    """A vector that the log has already, a candidate or the run's start, put into a space."""
+class LoggedVector:
+    """A vector that the log already has (a candidate or the run's start), placed in a space."""
 
     x: Vector
     space: Space = FREE
 
 
 @dataclass(frozen=True, eq=False)
-class Climb:
-    """Up the gradient Σ p_i (y_i − x) of a mean utility, from x, one of the points y.
+class GradientStep:
+    """A step keep·x + go·g/slope along the gradient g = Σ p_i (y_i − x) of a posterior mean.
+
+    x is one of the points y. On the shell, share·x is subtracted from g to make it tangential.
 
     Attributes:
         points: y, candidates of earlier slates.
-        best: which of them is x.
-        pulls: p, one for each point.
+        best: the index of x among them.
+        pulls: p, the coefficient of each point.
         total: Σ p_i.
-        share: what is taken off along x, so that the way stays on the shell; None elsewhere.
-        slope: the gradient's length, by which it is divided.
-        keep: what x counts at the end.
-        go: what the gradient counts there.
-        space: where the end is put.
+        share: the radial coefficient; None outside the shell.
+        slope: the length by which g is divided.
+        keep: the coefficient of x.
+        go: the coefficient of the normalised gradient.
+        space: where the end is placed.
     """
 
     points: tuple[Vector, ...]
@@ -110,144 +109,147 @@ class Climb:
     space: Space = FREE
 
     def gradient(self) -> Vector:
-        """The gradient at x, not yet divided by its length."""
+        """Return the gradient g at x, not yet divided by its length."""
         x = self.points[self.best]
-        uphill, pulled = np.zeros(x.size), np.empty(x.size)
+        gradient, scratch = np.zeros(x.size), np.empty(x.size)
         for pull, y in zip(self.pulls, self.points, strict=True):
-            uphill += np.multiply(pull, y, out=pulled)
-        uphill -= self.total * x
+            gradient += np.multiply(pull, y, out=scratch)
+        gradient -= self.total * x
         if self.share is not None:
-            uphill -= self.share * x
-        return uphill
+            gradient -= self.share * x
+        return gradient
 
     def end(self, gradient: Vector) -> Vector:
-        """Where the climb ends, not yet put into the space."""
+        """Return the end of the step, not yet placed in the space."""
         return np.asarray(self.keep * self.points[self.best] + self.go * (gradient / self.slope))
 
 
 @dataclass(frozen=True, eq=False)
-class Fresh:
-    """A random direction around a centre.
+class RandomPoint:
+    """The point centre + radius·ξ with ξ ~ N(0, I).
 
     Attributes:
-        seed: of the generator; None if its draws cannot be made again.
-        count: how many directions were drawn from it at once.
-        row: which of them this is.
-        radius: what the direction is multiplied by.
-        centre: what it is added to, if anything.
-        space: where the result is put.
+        seed: the seed of the generator; None if its draws cannot be repeated.
+        count: the number of directions that were drawn together.
+        row: the index of ξ among them.
+        radius: the factor of ξ.
+        centre: the recipe of the centre; None is the origin.
+        space: where the point is placed.
     """
 
-    seed: Seed | None
+    seed: GeneratorSeed | None
     count: int
     row: int
     radius: float
-    centre: Part | None
+    centre: Recipe | None
     space: Space = FREE
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """A vector that is kept as its numbers, with as few bytes as hold them."""
+class StoredVector:
+    """A vector whose numbers are stored, in half precision if that is exact."""
 
     x: Vector
     space: Space = FREE
 
 
-Part: TypeAlias = Again | Climb | Fresh | Given
+Recipe: TypeAlias = LoggedVector | GradientStep | RandomPoint | StoredVector
 
-LARGE = 1024
-"""Candidates on the shell with more numbers than this may be rounded before they are shown."""
+ROUNDED_DIM = 1024
+"""Candidates on the shell with more coordinates than this are rounded before they are shown."""
 
 
-def rounded(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Candidates on the shell, in half precision if they are large; rounding again does nothing.
+def round_large(rows: Matrix) -> Matrix:
+    """Round candidates on the shell to half precision if they are large; idempotent.
 
-    A coordinate is of the order 1 there and changes by less than a two-thousandth of itself.
+    Coordinates on the shell are of order 1, and change by less than 1/2000 of themselves.
     """
-    if rows.shape[-1] <= LARGE:
+    if rows.shape[-1] <= ROUNDED_DIM:
         return rows
     return rows.astype(np.float16).astype(np.float64)
 
 
-class Made(NamedTuple):
-    """A vector, and how it was made."""
+class DerivedVector(NamedTuple):
+    """A vector and its recipe."""
 
     x: Vector
-    part: Part
+    recipe: Recipe
 
 
 @dataclass(frozen=True, eq=False)
-class Derived(Points):
-    """Candidates, and how each was made."""
+class DerivedPoints(Points):
+    """Candidates and their recipes."""
 
-    parts: tuple[Part, ...] = field(default=(), repr=False)
+    recipes: tuple[Recipe, ...] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, made: Sequence[Made]) -> Derived:
-        """The candidates of a slate in their order."""
-        rows = np.array([one.x for one in made])
+    def of(cls, vectors: Sequence[DerivedVector]) -> DerivedPoints:
+        """Return the design of a slate of these vectors."""
+        rows = np.array([vector.x for vector in vectors])
         rows.setflags(write=False)
-        return cls(rows, tuple(one.part for one in made))
+        return cls(rows, tuple(vector.recipe for vector in vectors))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Points, (self.rows,)  # workers need the candidates only
 
 
-def around(
+def random_points(
     rng: np.random.Generator,
     count: int,
     dim: int,
     radius: float,
     space: Space,
-    centre: Made | None = None,
-) -> list[Made]:
-    """Random directions, radius times N(0, I), around a centre or around zero."""
-    seed = Seed.of(rng)
-    middle, part = (None, None) if centre is None else centre
-    made = []
+    centre: DerivedVector | None = None,
+) -> list[DerivedVector]:
+    """Draw points ~ N(centre, radius² I), placed in the space; the default centre is zero."""
+    seed = GeneratorSeed.of(rng)
+    middle, recipe = (None, None) if centre is None else centre
+    points = []
     for row, xi in enumerate(rng.standard_normal((count, dim))):
-        x, placed = put(space, _moved(xi, radius, middle))
-        made.append(Made(x, Fresh(seed, count, row, radius, part, placed)))
-    return made
+        x, placed = place_repeatably(space, _displaced(xi, radius, middle))
+        points.append(DerivedVector(x, RandomPoint(seed, count, row, radius, recipe, placed)))
+    return points
 
 
-def make_again(parts: Sequence[Part], dim: int) -> Derived:
-    """The candidates of these parts; the same bits on every machine."""
-    maker = _Maker(dim)
-    return Derived.of([Made(maker.make(part), part) for part in parts])
+def rebuild(recipes: Sequence[Recipe], dim: int) -> DerivedPoints:
+    """Compute the candidates of these recipes; the same bits on every machine."""
+    builder = _Builder(dim)
+    return DerivedPoints.of([DerivedVector(builder.build(r), r) for r in recipes])
 
 
-class _Maker:
-    """Makes parts; what several of them share is made once."""
+class _Builder:
+    """Computes vectors from recipes; shared intermediate results are computed once."""
 
     def __init__(self, dim: int) -> None:
         self._dim = dim
-        self._made: dict[int, Vector] = {}
-        self._drawn: dict[tuple[Seed, int], Vector] = {}
+        self._built: dict[int, Vector] = {}
+        self._drawn: dict[tuple[GeneratorSeed, int], Matrix] = {}
 
-    def make(self, part: Part) -> Vector:
-        if isinstance(part, Fresh):
-            return self._fresh(part)
-        if id(part) not in self._made:
-            x = part.end(part.gradient()) if isinstance(part, Climb) else part.x.copy()
-            self._made[id(part)] = part.space.place(x)
-        return self._made[id(part)]
+    def build(self, recipe: Recipe) -> Vector:
+        if isinstance(recipe, RandomPoint):
+            return self._random_point(recipe)
+        if id(recipe) not in self._built:
+            if isinstance(recipe, GradientStep):
+                x = recipe.end(recipe.gradient())
+            else:
+                x = recipe.x.copy()
+            self._built[id(recipe)] = recipe.space.place(x)
+        return self._built[id(recipe)]
 
-    def _fresh(self, part: Fresh) -> Vector:
-        if part.seed is None:
+    def _random_point(self, recipe: RandomPoint) -> Vector:
+        if recipe.seed is None:
             raise ValueError("the generator of a random direction is not known")
-        key = part.seed, part.count
+        key = recipe.seed, recipe.count
         if key not in self._drawn:
-            shape = (part.count, self._dim)
-            self._drawn[key] = part.seed.generator().standard_normal(shape)
-        centre = None if part.centre is None else self.make(part.centre)
-        x = _moved(self._drawn[key][part.row].copy(), part.radius, centre)
-        return part.space.place(x)
+            shape = (recipe.count, self._dim)
+            self._drawn[key] = recipe.seed.generator().standard_normal(shape)
+        centre = None if recipe.centre is None else self.build(recipe.centre)
+        x = _displaced(self._drawn[key][recipe.row].copy(), recipe.radius, centre)
+        return recipe.space.place(x)
 
 
-def _moved(xi: Vector, radius: float, centre: Vector | None) -> Vector:
-    """Centre + radius·ξ, in place."""
+def _displaced(xi: Vector, radius: float, centre: Vector | None) -> Vector:
+    """Return centre + radius·ξ, computed in place."""
     xi *= radius
     if centre is not None:
         xi += centre

@@ -1,7 +1,7 @@
-"""What an exhibit looks or sounds like, as numbers: near means alike.
+"""Descriptors of pictures, clips, sounds and texts: similar exhibits have near descriptors.
 
-Each function takes what a renderer made and returns one row for each. The numbers are of similar
-scale, so that `zorank.looks` can take their principal components. Nothing here is learned.
+All numbers of a descriptor have a similar scale, so that `zorank.looks` can take principal
+components. The descriptors are handmade; nothing is learned.
 """
 
 from __future__ import annotations
@@ -9,56 +9,50 @@ from __future__ import annotations
 import wave
 from collections.abc import Callable, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from zorank.errors import InvalidInput, MissingExtra
-from zorank.types import Exhibit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.float64]
-    Pictures = NDArray[np.float32]
+from zorank.types import Array32, Exhibit, Matrix, Vector
 
 SIDE = 64
-"""Pixels a side of the pictures that are described."""
+"""Pictures are described at this size, in pixels."""
 
 LIGHT = np.array([0.3, 0.59, 0.11], np.float32)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SCALES = 5
-"""Octaves of detail: from single pixels to halves of the picture."""
+"""Wavelet scales: from single pixels to halves of the picture."""
 
 STATISTICS_SHARE = 2.1
-"""Makes the statistics differ as much between random landscapes as the layout does."""
+"""The weight that gives statistics and layout equal variance over random landscapes."""
 
 
-def pictures(shown: Pictures) -> Rows:
-    """Pictures, (n, 64, 64, 3) from 0 to 1: where there is what, and how much of it overall."""
-    opponent = _opponent(shown)
+def pictures(images: Array32) -> Matrix:
+    """Describe pictures, (n, 64, 64, 3) with values from 0 to 1, by layout and statistics."""
+    opponent = _opponent(images)
     return np.concatenate(
-        [_layout(opponent), STATISTICS_SHARE * _statistics(shown, opponent)], axis=1
+        [_layout(opponent), STATISTICS_SHARE * _statistics(images, opponent)], axis=1
     ).astype(np.float64)
 
 
-def _opponent(shown: Pictures) -> Pictures:
-    """Light, red against green, blue against yellow."""
-    red, green, blue = (shown[..., i] for i in range(3))
-    return np.stack([shown @ LIGHT, red - green, blue - 0.5 * (red + green)], axis=-1)
+def _opponent(images: Array32) -> Array32:
+    """Return opponent colours: luminance, red–green, blue–yellow."""
+    red, green, blue = (images[..., i] for i in range(3))
+    return np.stack([images @ LIGHT, red - green, blue - 0.5 * (red + green)], axis=-1)
 
 
-def _cells(values: Pictures, count: int) -> Pictures:
-    """The picture in count × count cells: (n, count, count, pixels of a cell, channels)."""
+def _cells(values: Array32, count: int) -> Array32:
+    """Cut pictures into count × count cells: (n, count, count, pixels per cell, channels)."""
     n, side, _, channels = values.shape
     step = side // count
     cells = values.reshape(n, count, step, count, step, channels).transpose(0, 1, 3, 2, 4, 5)
     return cells.reshape(n, count, count, step * step, channels)
 
 
-def _layout(opponent: Pictures) -> Rows:
-    """Colours of 8 × 8 cells, contrast in 4 × 4, edges in 8 × 8."""
+def _layout(opponent: Array32) -> Array32:
+    """Return mean colours of 8 × 8 cells, contrast in 4 × 4 cells, edges in 8 × 8 cells."""
     n, light = len(opponent), opponent[..., 0]
     colours = _cells(opponent, 8).mean(axis=3)
     contrast = _cells(opponent, 4).std(axis=3)
@@ -68,12 +62,12 @@ def _layout(opponent: Pictures) -> Rows:
     return np.concatenate([part.reshape(n, -1) for part in (colours, contrast, edges)], axis=1)
 
 
-def _statistics(shown: Pictures, opponent: Pictures) -> Rows:
-    """What a picture is like wherever things are; factors bring all to about the same spread."""
-    n = len(shown)
+def _statistics(images: Array32, opponent: Array32) -> Array32:
+    """Return statistics of whole pictures; factors bring them to about the same spread."""
+    n = len(images)
     flat = opponent.reshape(n, -1, 3)
     quantiles = np.quantile(flat, QUANTILES, axis=1).transpose(1, 2, 0).reshape(n, -1)
-    chroma = (shown.max(axis=-1) - shown.min(axis=-1)).reshape(n, -1)
+    chroma = (images.max(axis=-1) - images.min(axis=-1)).reshape(n, -1)
     light = opponent[..., 0]
     rows, columns = (
         part.reshape(n, 8, -1).mean(axis=2) for part in (light, light.transpose(0, 2, 1))
@@ -94,8 +88,8 @@ def _statistics(shown: Pictures, opponent: Pictures) -> Rows:
     return np.concatenate(parts, axis=1)
 
 
-def _detail(light: Pictures) -> Rows:
-    """The logarithm of the energy of Haar wavelets: by octave, across, down and diagonal."""
+def _detail(light: Array32) -> Array32:
+    """Return log energies of Haar wavelets, for each scale and each of three orientations."""
     energies = []
     for _ in range(SCALES):
         n, rows, columns = light.shape
@@ -109,8 +103,8 @@ def _detail(light: Pictures) -> Rows:
     return np.stack(energies, axis=1)
 
 
-def _palette(opponent: Pictures) -> Rows:
-    """The share of pixels near each of twelve colours, as a square root."""
+def _palette(opponent: Array32) -> Array32:
+    """Return the square root of the share of pixels near each of twelve colours."""
     shares = [
         np.exp(
             -((opponent[..., 0] - red) ** 2 / 0.02 + (opponent[..., 1] - blue) ** 2 / 0.03)
@@ -122,10 +116,11 @@ def _palette(opponent: Pictures) -> Rows:
 
 
 BANDS, WINDOW = 24, 1024
+"""Mel bands, and samples per window."""
 
 
-def sound(samples: Rows, rate: int) -> Rows:
-    """One sound: mean, spread and change over time of its energy in bands of the mel scale."""
+def sound(samples: Vector, rate: int) -> Vector:
+    """Describe a sound by mean, spread and change over time of its energy in mel bands."""
     frames = max(1, (len(samples) - WINDOW) // (WINDOW // 2) + 1)
     padded = np.pad(samples, (0, max(0, WINDOW - len(samples))))
     starts = (WINDOW // 2) * np.arange(frames)[:, None]
@@ -142,35 +137,35 @@ def sound(samples: Rows, rate: int) -> Rows:
     return np.concatenate([mean, energy.std(axis=0), change]) / 4.0
 
 
-HASHED = 256
+HASH_BUCKETS = 256
 
 
-def text(said: str) -> Rows:
-    """One text: how often which three letters follow each other, hashed, and how long it is."""
-    counts: Rows = np.zeros(HASHED)
-    for i in range(len(said) - 2):
-        counts[crc32(said[i : i + 3].encode()) % HASHED] += 1.0
-    return np.append(np.sqrt(counts / max(1, len(said) - 2)), np.log1p(len(said)) / 8.0)
+def text(content: str) -> Vector:
+    """Describe a text by its length and the hashed frequencies of its trigrams."""
+    counts: Vector = np.zeros(HASH_BUCKETS)
+    for i in range(len(content) - 2):
+        counts[crc32(content[i : i + 3].encode()) % HASH_BUCKETS] += 1.0
+    return np.append(np.sqrt(counts / max(1, len(content) - 2)), np.log1p(len(content)) / 8.0)
 
 
-def clip(frames: Pictures) -> Rows:
-    """One clip, its frames (n, 64, 64, 3): first, middle, last, and how much moves where."""
-    shown = pictures(frames[[0, len(frames) // 2, -1]])
+def clip(frames: Array32) -> Vector:
+    """Describe a clip, (n, 64, 64, 3), by its first, middle and last frame and its motion."""
+    stills = pictures(frames[[0, len(frames) // 2, -1]])
     moves = np.abs(np.diff(frames, axis=0)).mean(axis=-1, keepdims=True)
     where = _cells(moves, 8).mean(axis=(0, 3)).ravel() if len(moves) else np.zeros(64)
-    return np.concatenate([shown.ravel() / np.sqrt(3.0), 8.0 * np.sqrt(where)])
+    return np.concatenate([stills.ravel() / np.sqrt(3.0), 8.0 * np.sqrt(where)])
 
 
-def of_exhibits(exhibits: Sequence[Exhibit]) -> Rows:
-    """One row for each exhibit; all are of one kind."""
+def of_exhibits(exhibits: Sequence[Exhibit]) -> Matrix:
+    """Return one row for each exhibit; all must have the same media type."""
     reader = reader_of(exhibits[0].media_type)
     if reader is None:
-        raise InvalidInput(f"there is no description of {exhibits[0].media_type} exhibits")
+        raise InvalidInput(f"there is no descriptor for {exhibits[0].media_type} exhibits")
     return np.stack([reader(exhibit.data) for exhibit in exhibits])
 
 
-def reader_of(media_type: str) -> Callable[[bytes], Rows] | None:
-    """What describes a file of this media type; None if nothing does."""
+def reader_of(media_type: str) -> Callable[[bytes], Vector] | None:
+    """Return the function that describes a file of this media type; None if there is none."""
     kind, _, form = media_type.partition(";")[0].partition("/")
     if kind == "image":
         return None if form.startswith("svg") else _read_picture
@@ -179,43 +174,45 @@ def reader_of(media_type: str) -> Callable[[bytes], Rows] | None:
     return {"video": _read_clip, "text": _read_text}.get(kind)
 
 
-def _read_picture(file: bytes) -> Rows:
+def _read_picture(file: bytes) -> Vector:
     try:
         from PIL import Image
     except ModuleNotFoundError as error:
-        raise MissingExtra("what pictures look like", "pillow", "studio") from error
+        raise MissingExtra("the descriptor of pictures", "pillow", "studio") from error
     picture = Image.open(BytesIO(file)).convert("RGB")
     small = picture.resize((SIDE, SIDE), Image.Resampling.BOX)
-    return np.asarray(pictures(_shares(small)[None])[0])
+    return np.asarray(pictures(_to_array(small)[None])[0])
 
 
-def _read_clip(file: bytes) -> Rows:
+def _read_clip(file: bytes) -> Vector:
     try:
         import imageio.v3 as iio
         from PIL import Image
     except ModuleNotFoundError as error:
-        raise MissingExtra("what clips look like", error.name or "imageio", "rl") from error
+        raise MissingExtra("the descriptor of clips", error.name or "imageio", "rl") from error
     frames: Any = iio.imread(file, extension=".mp4")
     some = frames[:: max(1, len(frames) // 12)]
     small = [Image.fromarray(f).resize((SIDE, SIDE), Image.Resampling.BOX) for f in some]
-    return clip(np.stack([_shares(frame.convert("RGB")) for frame in small]))
+    return clip(np.stack([_to_array(frame.convert("RGB")) for frame in small]))
 
 
-def _shares(picture: Any) -> Pictures:
-    """A picture of Pillow as shares from 0 to 1."""
+def _to_array(picture: Any) -> Array32:
+    """Return a Pillow picture as numbers from 0 to 1."""
     return np.asarray(picture, np.float32) / np.float32(255)
 
 
-def _read_sound(file: bytes) -> Rows:
+def _read_sound(file: bytes) -> Vector:
     with wave.open(BytesIO(file)) as opened:
         width, channels = opened.getsampwidth(), opened.getnchannels()
         data, rate = opened.readframes(opened.getnframes()), opened.getframerate()
     if width not in (1, 2, 4):
-        raise InvalidInput(f"sounds of {8 * width} bits a sample are not described")
+        raise InvalidInput(
+            f"sounds with {8 * width} bits per sample are not supported; use 8, 16 or 32"
+        )
     samples = np.frombuffer(data, {1: "u1", 2: "<i2", 4: "<i4"}[width]).astype(np.float64)
     samples = samples - 128 if width == 1 else samples
     return sound(samples.reshape(-1, channels).mean(axis=1) / 2.0 ** (8 * width - 1), rate)
 
 
-def _read_text(file: bytes) -> Rows:
+def _read_text(file: bytes) -> Vector:
     return text(file.decode(errors="replace"))

@@ -1,57 +1,63 @@
-"""What zorank raises on purpose. One sentence each: what was found, what is needed, where."""
+"""The exceptions of zorank.
+
+A message says what was wrong, what is expected and what to do, in one sentence.
+"""
 
 from collections.abc import Iterable
 
 
 class ZorankError(Exception):
-    """The parent of all errors that zorank raises on purpose."""
+    """The base class of all exceptions of zorank."""
 
 
 class InvalidInput(ZorankError, ValueError):
-    """A value that cannot be used: a wrong dimension, a NaN, a repeated position."""
+    """An argument is invalid: a wrong dimension, a NaN, a repeated position."""
 
 
 class StaleAnswer(ZorankError):
-    """An answer to a round that is not the one that waits."""
+    """An answer is for another round than the waiting one, or based on an outdated log."""
 
 
 class StoreError(ZorankError):
-    """A store that cannot be read or written: locked, corrupted, not writable."""
+    """A store cannot be read or written: it is locked, damaged or read-only."""
 
 
 class ReplayError(ZorankError):
-    """A log that cannot be continued by this optimizer, configuration or version."""
+    """A log cannot be continued with this optimizer, configuration or version."""
 
 
 class RenderError(ZorankError, RuntimeError):
-    """An exhibit that could not be made: too little memory, a model that fails."""
+    """An exhibit could not be rendered: out of memory, or a model fails."""
 
 
 class LookError(ZorankError, RuntimeError):
-    """What candidates look like cannot be said: a renderer's look fails or contradicts itself."""
+    """A look function fails, takes too long, or is not deterministic."""
 
 
 class EvaluationError(ZorankError, RuntimeError):
-    """Candidates that could not be evaluated: workers were lost, or a cluster does not answer."""
+    """Candidates could not be evaluated: workers were lost, or a cluster does not respond."""
 
 
 class MissingExtra(ZorankError, ImportError):
-    """A library that an optional part of zorank needs and that is not installed.
+    """An optional library is not installed.
 
-    `extra` is the one of zorank that brings it along, if any does.
+    Args:
+        what: the feature that needs the library.
+        library: the library's name.
+        extra: the extra of zorank that installs it, if there is one.
     """
 
     def __init__(self, what: str, library: str, extra: str | None = None) -> None:
-        wanted = library if extra is None else f"'zorank[{extra}]'"
+        package = library if extra is None else f"'zorank[{extra}]'"
         super().__init__(
             f"{what} needs {library}, which is not installed; "
-            f"install it with: pip install {wanted}"
+            f"install it with: pip install {package}"
         )
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
-    """The error for a name that is not in a registry, with the closest names that are."""
-    from difflib import get_close_matches  # only an error needs it: imports stay fast
+    """Return the error for a name that is not in a registry, with the closest known names."""
+    from difflib import get_close_matches  # imported here to keep imports fast
 
     names = sorted(known)
     close = get_close_matches(str(name), names, n=3, cutoff=0.5)

@@ -1,10 +1,9 @@
-"""From an answer to a descent direction: ranking → comparison graph → zero-sum weights → vector.
+"""Gradient estimates from rankings: ranking → comparison graph → zero-sum weights → direction.
 
-Every function here sees an answer only through its comparison graph, with an edge (i, j)
-wherever i was judged better than j. A single rater's graph has edges of weight 1; the graph of a
-poll is the weighted sum of its raters' graphs. All that the estimators need of a graph is its
-in-degrees minus its out-degrees and its total edge weight, and both are linear in the graph, so
-sums of graphs never have to be built.
+The comparison graph of an answer has an edge (i, j) wherever i was judged better than j. A single
+rater's graph has edges of weight 1; the graph of a poll is the weighted sum of its raters' graphs.
+The estimators use two properties of a graph: in-degrees minus out-degrees, and total edge weight.
+Both are linear in the graph, so sums of graphs are never built.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zorank.answers import as_ranking
 from zorank.errors import InvalidInput
 from zorank.slates import Cloud, Slate
 from zorank.types import Answer, Order, Poll, Ranking, Values, Vector
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 ROUNDING = 1e-12
-"""Of a graph's edges, what a sum of fractions may be off by."""
+"""The rounding error of a sum of ballot weights, relative to the total edge weight."""
 
 
 def as_answer(answer: Answer | Order) -> Answer:
-    """An answer as given, or the ranking that a plain list like [2, [0, 5]] stands for."""
+    """Return an answer unchanged, or a plain list such as [2, [0, 5]] as a ranking."""
     return answer if isinstance(answer, (Ranking, Poll, Values)) else Ranking.of(answer)
 
 
 def rank_weights(ranking: Answer | Order, m: int) -> Vector:
-    """In-degree minus out-degree of each of m candidates: (m,), negative for the better ones.
+    """Return in-degree minus out-degree of each of m candidates, (m,): negative is better.
 
     For the best k of m in order this is appendix A's closed form: 2j − m − 1 for the j-th best,
     k for those not named. The weights of any answer sum to 0.
@@ -39,75 +39,75 @@ def rank_weights(ranking: Answer | Order, m: int) -> Vector:
 
 
 def rank_gradient(directions: ArrayLike, ranking: Answer | Order) -> Vector:
-    """Equation 5: (m, d) directions and their ranking → (d,), pointing uphill.
+    """Return equation 5's estimate, (d,), from ranked directions, (m, d); it points uphill.
 
     With m = 2 this is the comparison estimator of equation 2. An answer without edges ("no
     difference") gives zeros.
     """
     xi = np.asarray(directions, dtype=np.float64)
     if xi.ndim != 2:
-        raise InvalidInput(f"directions are an (m, d) array, found shape {xi.shape}")
+        raise InvalidInput(f"directions must be an (m, d) array, found shape {xi.shape}")
     return np.asarray(rank_coefficients(as_answer(ranking), len(xi)) @ xi)
 
 
 def rank_coefficients(answer: Answer, m: int) -> Vector:
-    """The coefficients of ξ_1 … ξ_m in equation 5: weights over |E|, zeros without edges."""
+    """Return the coefficients of ξ_1 … ξ_m in equation 5: weights / |E|, zeros if |E| = 0."""
     weights, edges = comparisons(answer, m)
     return weights / edges if edges > 0 else weights
 
 
 def comparisons(answer: Answer, m: int) -> tuple[Vector, float]:
-    """The graph's in-degrees minus out-degrees, and its total edge weight |E|."""
+    """Return the graph's in-degrees minus out-degrees, (m,), and its total edge weight |E|."""
     answer.check(m)
     if isinstance(answer, Poll):
         parts = [(b.weight, *comparisons(b.ranking, m)) for b in answer.ballots]
         edges = float(sum(share * edges for share, _, edges in parts))
         summed = np.sum([share * weights for share, weights, _ in parts], axis=0)
-        # Raters who contradict each other exactly must not leave a rounding error to step along.
+        # Ballots that cancel exactly must not leave a rounding error, which would become a step.
         return np.where(np.abs(summed) > ROUNDING * edges, summed, 0.0), edges
-    ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
-    levels = ranking.levels(m)
-    spoken = levels >= 0
-    counts = np.bincount(levels[spoken])
+    levels = as_ranking(answer).levels(m)
+    compared = levels >= 0
+    counts = np.bincount(levels[compared])
     better = np.cumsum(counts) - counts  # candidates on higher levels: in-degree
     worse = counts.sum() - counts - better  # on lower levels: out-degree
     weights = np.zeros(m)
-    weights[spoken] = (better - worse)[levels[spoken]]
+    weights[compared] = (better - worse)[levels[compared]]
     return weights, float(counts @ better)
 
 
 def cloud_gradient(slate: Slate, answer: Answer) -> Vector | None:
-    """Equation 5 for the directions of a cloud; None if the answer holds no difference."""
+    """Return equation 5's estimate for the directions of a cloud; None if the graph is empty."""
     coefficients = rank_coefficients(answer, len(slate))
     return cloud_of(slate).combine(coefficients) if coefficients.any() else None
 
 
 def cloud_of(slate: Slate) -> Cloud:
-    """The directions that a slate was made from."""
+    """Return the cloud of directions that a slate was made from."""
     if not isinstance(slate.design, Cloud):
-        raise InvalidInput(f"a direction needs a slate of directions, found a {slate.design!r}")
+        raise InvalidInput(
+            f"a gradient estimate needs a slate whose design is a Cloud, found {slate.design!r}"
+        )
     return slate.design
 
 
 def against_first(answer: Answer, m: int) -> Vector:
-    """How each candidate compares with the first: 1 if worse, −1 if better, 0 if that is not said.
+    """Compare each candidate with the first, (m,): 1 is worse, −1 better, 0 tied or not compared.
 
-    The ballots of a poll are added up, each times its weight.
+    For a poll this is the sum over ballots, each times its weight.
     """
     answer.check(m)
     if isinstance(answer, Poll):
-        heard = [b.weight * against_first(b.ranking, m) for b in answer.ballots]
-        return np.asarray(np.sum(heard, axis=0))
-    ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
-    levels = ranking.levels(m)
-    spoken = (levels >= 0) & (levels[0] >= 0)
-    return np.asarray(np.sign(levels - levels[0]) * spoken, dtype=np.float64)
+        ballots = [b.weight * against_first(b.ranking, m) for b in answer.ballots]
+        return np.asarray(np.sum(ballots, axis=0))
+    levels = as_ranking(answer).levels(m)
+    compared = (levels >= 0) & (levels[0] >= 0)
+    return np.asarray(np.sign(levels - levels[0]) * compared, dtype=np.float64)
 
 
 def favourites(answer: Answer, m: int) -> tuple[int, ...]:
-    """The positions on top, all of them if they tie; with several raters, by summed weights.
+    """Return the best positions, all of them if they tie; for a poll, by summed weights.
 
-    Positions the answer does not speak of are never favourites. "No difference" has m of them.
+    Positions that were not compared are never included. "No difference" returns all m.
     """
     answer.check(m)
     if isinstance(answer, Ranking):

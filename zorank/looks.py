@@ -1,10 +1,8 @@
-"""What the candidates of a run look like, for optimizers that learn from it.
+"""Looks: numbers that describe what the candidates of a run look like.
 
-A renderer may say it itself (`look`, see `zorank.renderers.interface`); else small exhibits are
-rendered and described (`zorank.descriptors`). Either way the numbers become principal components
-over a reference sample, random candidates that the run's seed draws. The components are half
-whitened, divided by the square root of their standard deviation: whole whitening would stress
-what hardly varies, none would see only the largest areas.
+A renderer may compute them itself (`look`, see `zorank.renderers.interface`). Otherwise small
+exhibits are rendered and described (`zorank.descriptors`). In both cases the numbers are projected
+on principal components of a reference sample: random candidates drawn with the run's seed.
 """
 
 from __future__ import annotations
@@ -15,68 +13,63 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter, thread_time
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from zorank import descriptors, rng
+from zorank._components import PrincipalComponents
+from zorank._deprecation import renamed
 from zorank.errors import LookError
-from zorank.optimizers.rank_process.posterior import one_thread
 from zorank.optimizers.settings import check_count
 from zorank.protocols import Renderer
 from zorank.renderers.interface import ResolvedRenderer, resolve
 from zorank.slates import Shell
-from zorank.types import Vector
+from zorank.types import Matrix, Vector
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.float64]
-    Look = Callable[[Rows], Any]
-
-COMPONENTS = 40
-"""Principal components that are kept; fewer than a third of the reference sample."""
+LookFunction: TypeAlias = Callable[[Matrix], Any]
+"""Candidates, (n, d) → numbers, (n, p): candidates that look alike have near numbers."""
 
 SECONDS_TO_TRY = 15.0
-"""First looks that take longer are not waited for: the run works without looks."""
+"""If the first looks take longer than this in total, the run works without looks."""
 
 LONG = 1.0
-"""A look that takes longer may wait for something else than this processor."""
+"""A look that takes more seconds than this is assumed to wait for something else than the CPU."""
 
 FAILED = -1.0
-"""The seconds of a look that fails: it is planned for, and told where looks are used."""
+"""The measured time of a look that raises. The error is reported where looks are used."""
 
 WAITING = 5.0
-"""A look whose time is more than so many times the processor's in its thread waits for something:
-another thread, a graphics card, a server."""
+"""A look waits for another thread, a GPU or a server if it takes this many times its CPU time."""
 
 TRIES, MOST_TRIES = 4, 12
-"""Looks that tell how long one takes, and as many more as it takes to tell waiting from a machine
-that others use."""
+"""The number of looks that are timed; more if the machine is too busy to tell."""
 
 LONGEST_LOOK = 20.0
-"""A look that takes longer, in seconds, is given up, and looks with it."""
+"""A look that takes more seconds than this is abandoned, and the run continues without looks."""
 
 FARTHEST = 1e6
-"""A look this far from those of random candidates, whose mean square is 1, is refused."""
+"""The largest accepted component of a look; over random candidates, E|z|² = 1."""
 
-SAME = 1e-3
-"""Looks of one candidate that differ by more, in units of random ones, have changed."""
+TOLERANCE = 1e-3
+"""Looks of one candidate that differ by more than this, in units of random looks, have changed."""
 
-REMEMBERED = 4096
+CACHE_SIZE = 4096
+"""The number of looks that are cached."""
+
 CHUNK = 8
-"""Looks that are remembered, and that are asked for at once."""
+"""The number of reference candidates that one step looks at."""
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How many looks a run affords; kept with it, so that it asks the same when it goes on.
+class LookPlan:
+    """How many looks a run computes. It is stored with the run, because slates depend on it.
 
     Attributes:
-        pool: candidates that are looked at in a round.
-        reference: size of the reference sample.
-        begin: the first round whose candidates are looked at: later where the reference sample
-            takes some rounds.
+        pool: the number of candidates that are looked at in a round.
+        reference: the size of the reference sample.
+        begin: the first round whose candidates get looks; later for slow looks, whose reference
+            sample takes some rounds.
     """
 
     pool: int
@@ -85,218 +78,192 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name, least in {"pool": 0, "reference": 3, "begin": 0}.items():
-            check_count(self, name, least, REMEMBERED)
+            check_count(self, name, least, CACHE_SIZE)
 
 
-PLANS = {0.05: Plan(pool=36, reference=192, begin=0), 0.25: Plan(pool=24, reference=96, begin=3)}
-"""The plan for looks of at most so many seconds each: about two seconds a round, while people look
-at six pictures. There are few, so that the same run is made whatever else the machine does."""
+PLANS = {
+    0.05: LookPlan(pool=36, reference=192, begin=0),
+    0.25: LookPlan(pool=24, reference=96, begin=3),
+}
+"""Plans by the longest time of one look, in seconds: about two seconds a round, while a person
+looks at six pictures. There are only two, so that the plan hardly depends on other load."""
 
 
 class RunLooks:
     """The looks of one run's candidates: principal components over its reference sample.
 
+    Thread-safe: an application may compute looks in the background.
+
     Args:
-        look: (n, d) candidates → (n, p) numbers, near means alike.
-        dim: d.
-        space: "gaussian" or "euclidean", where candidates live.
-        seed: the run's, which draws the reference sample.
-        plan: how many looks there are, and when they begin.
+        look: the look function of the renderer.
+        dim: the number of coordinates of a candidate, d.
+        space: "gaussian" or "euclidean": where candidates lie.
+        seed: the run's seed, which draws the reference sample.
+        plan: how many looks to compute, and from which round on.
     """
 
     def __init__(
-        self, look: Look, dim: int, space: str, seed: int, plan: Plan = PLANS[0.05]
+        self, look: LookFunction, dim: int, space: str, seed: int, plan: LookPlan = PLANS[0.05]
     ) -> None:
         self.begin = plan.begin
         self._look, self._dim, self._space = look, dim, space
         self._seed = rng.check_seed(seed)
         self._size = plan.reference
         self._lock = threading.RLock()
-        self._basis: _Basis | None = None
+        self._components: PrincipalComponents | None = None
         self._width = 0
-        self._rows: list[Rows] = []
-        self._reference: Rows | None = None
-        self._memory: OrderedDict[bytes, Rows] = OrderedDict()
-        self._expected: tuple[Rows, Rows] | None = None
-        self._stuck = ""
+        self._raw_reference: list[Matrix] = []
+        self._reference: Matrix | None = None
+        self._cache: OrderedDict[bytes, Vector] = OrderedDict()
+        self._expected: tuple[Matrix, Matrix] | None = None
+        self._timed_out = ""
 
-    def expect(self, candidates: Rows, looks: Rows) -> None:
-        """Refuse to go on if these candidates no longer look like this."""
+    def expect(self, candidates: Matrix, looks: Matrix) -> None:
+        """Raise a LookError later if the looks of these candidates have changed."""
         with self._lock:
             self._expected = (candidates, looks)
 
-    def __call__(self, candidates: Rows) -> Rows:
-        """The looks of (n, d) candidates: (n, p); among random candidates E|z|² is 1."""
-        basis = self._built()
+    def __call__(self, candidates: Matrix) -> Matrix:
+        """Return the looks z, (n, p), of candidates, (n, d); random candidates have E|z|² = 1."""
+        components = self._complete()
         keys = [x.tobytes() for x in candidates]
         with self._lock:
-            known = {key: self._memory[key] for key in keys if key in self._memory}
+            known = {key: self._cache[key] for key in keys if key in self._cache}
         missing = {key: x for key, x in zip(keys, candidates, strict=True) if key not in known}
         if missing:
-            found = basis.project(self._raw(np.array(list(missing.values()))))
+            found = components.project(self._raw(np.array(list(missing.values()))))
             _check_near(found)
             known.update(zip(missing, found, strict=True))
             with self._lock:
-                self._memory.update((key, known[key]) for key in missing)
-                while len(self._memory) > REMEMBERED:
-                    self._memory.popitem(last=False)
-        return np.array([known[key] for key in keys]).reshape(len(keys), basis.width)
+                self._cache.update((key, known[key]) for key in missing)
+                while len(self._cache) > CACHE_SIZE:
+                    self._cache.popitem(last=False)
+        return np.array([known[key] for key in keys]).reshape(len(keys), components.width)
 
-    def reference(self) -> tuple[Rows, Rows]:
-        """The reference sample, (r, d), and its looks, (r, p)."""
-        basis = self._built()
-        return self._draws(), basis.reference
+    def reference(self) -> tuple[Matrix, Matrix]:
+        """Return the reference sample, (r, d), and its looks, (r, p)."""
+        components = self._complete()
+        return self._reference_candidates(), components.sample
 
     @property
     def ready(self) -> bool:
         """Whether the reference sample has been looked at."""
-        return self._basis is not None
+        return self._components is not None
 
     def step(self) -> bool:
-        """Look at some more of the reference sample; whether there is more to do."""
+        """Look at the next part of the reference sample; return whether there is more to do."""
         with self._lock:
-            done = sum(len(rows) for rows in self._rows)
-            if self._basis is None and done < self._size:
-                self._rows.append(self._raw(self._draws()[done : done + CHUNK]))
-            elif self._basis is None:
-                self._check_same_again()
-                basis = _Basis.of(np.vstack(self._rows))
-                self._check_expected(basis)
-                self._basis = basis
-                self._rows.clear()
-            return self._basis is None
+            done = sum(len(rows) for rows in self._raw_reference)
+            if self._components is None and done < self._size:
+                part = self._reference_candidates()[done : done + CHUNK]
+                self._raw_reference.append(self._raw(part))
+            elif self._components is None:
+                self._check_deterministic()
+                components = PrincipalComponents.of(np.vstack(self._raw_reference))
+                self._check_expected(components)
+                self._components = components
+                self._raw_reference.clear()
+            return self._components is None
 
-    def _built(self) -> _Basis:
+    def _complete(self) -> PrincipalComponents:
+        """Finish the reference sample and return its components."""
         while self.step():
             pass
-        if self._basis is None:
+        if self._components is None:
             raise LookError("the reference sample has no looks")
-        return self._basis
+        return self._components
 
-    def _draws(self) -> Rows:
+    def _reference_candidates(self) -> Matrix:
         if self._reference is None:
-            self._reference = self._drawn()
+            self._reference = self._draw_reference()
         return self._reference
 
-    def _drawn(self) -> Rows:
+    def _draw_reference(self) -> Matrix:
         drawn = rng.for_content(self._seed, b"reference looks").standard_normal(
             (self._size, self._dim)
         )
         return np.array([Shell().place(x) for x in drawn]) if self._space == "gaussian" else drawn
 
-    def _check_same_again(self) -> None:
-        first = self._rows[0][:2]
-        again = self._raw(self._draws()[: len(first)])
+    def _check_deterministic(self) -> None:
+        first = self._raw_reference[0][:2]
+        again = self._raw(self._reference_candidates()[: len(first)])
         scale = float(np.abs(first).max()) + 1e-12
-        if again.shape != first.shape or float(np.abs(again - first).max()) > SAME * scale:
-            raise LookError("its look says something else of the same candidate every time")
+        if again.shape != first.shape or float(np.abs(again - first).max()) > TOLERANCE * scale:
+            raise LookError("the look function returns other numbers for the same candidate")
 
-    def _check_expected(self, basis: _Basis) -> None:
+    def _check_expected(self, components: PrincipalComponents) -> None:
         if self._expected is None:
             return
         candidates, looks = self._expected
-        found = basis.project(self._raw(candidates))
+        found = components.project(self._raw(candidates))
         same = found.shape == looks.shape
-        if not same or math.sqrt(np.mean(np.sum((found - looks) ** 2, axis=1))) > SAME:
-            raise LookError("its look says something else of candidates than when the run began")
+        if not same or math.sqrt(np.mean(np.sum((found - looks) ** 2, axis=1))) > TOLERANCE:
+            raise LookError("the look function returns other numbers than when the run began")
 
-    def _raw(self, candidates: Rows) -> Rows:
-        """What the look says of each, one at a time: its bits may depend on who is beside it."""
-        return np.vstack([self._row(candidate) for candidate in candidates])
+    def _raw(self, candidates: Matrix) -> Matrix:
+        """Return the numbers of the look function, called with one candidate at a time.
 
-    def _row(self, candidate: Vector) -> Rows:
+        The last bits of a row may depend on the other candidates of a call.
+        """
+        return np.vstack([self._raw_row(candidate) for candidate in candidates])
+
+    def _raw_row(self, candidate: Vector) -> Matrix:
         try:
-            found = np.array(self._ask(candidate[None].copy()), dtype=np.float64)
+            found = np.array(self._call(candidate[None].copy()), dtype=np.float64)
         except LookError:
             raise
-        except (Exception, SystemExit) as error:  # a renderer of a user's own may raise anything
-            raise LookError(f"its look fails with {_said(error)}") from error
+        except (Exception, SystemExit) as error:  # a user's renderer may raise anything
+            raise LookError(f"the look function fails with {_one_line(error)}") from error
         if found.ndim != 2 or len(found) != 1 or found.shape[1] == 0:
             raise LookError(
-                "its look must return a row of numbers for each candidate, "
+                "the look function must return a row of numbers for each candidate, "
                 f"found an array of shape {found.shape} for one"
             )
         self._width = self._width or found.shape[1]
         if found.shape[1] != self._width:
             raise LookError(
-                f"its look returned {self._width} numbers before, found {found.shape[1]}"
+                f"the look function returned {self._width} numbers before, now {found.shape[1]}"
             )
         if not np.isfinite(found).all():
-            raise LookError("its look must return finite numbers, found NaN or infinity")
+            raise LookError("the look function must return finite numbers, found NaN or infinity")
         return found
 
-    def _ask(self, candidate: Rows) -> Any:
-        """What the look says; nobody waits for ever for one that hangs."""
-        if self._stuck:
-            raise LookError(self._stuck)
+    def _call(self, candidate: Matrix) -> Any:
+        """Call the look function in a thread, with a time limit of LONGEST_LOOK."""
+        if self._timed_out:
+            raise LookError(self._timed_out)
         answers: list[tuple[Any, BaseException | None]] = []
 
         def ask() -> None:
             try:
                 answers.append((self._look(candidate), None))
-            except BaseException as error:  # told in the thread that waits
+            except BaseException as error:  # raised again in the calling thread
                 answers.append((None, error))
 
         thread = threading.Thread(target=ask, daemon=True, name="zorank-look")
         thread.start()
-        for _ in range(round(LONGEST_LOOK / 0.1)):  # while this process is stopped none passes
+        for _ in range(round(LONGEST_LOOK / 0.1)):  # a suspended process does not count
             thread.join(0.1)
             if answers:
                 found, error = answers[0]
                 if error is not None:
                     raise error
                 return found
-        self._stuck = f"a look takes longer than {LONGEST_LOOK:g} s"
-        raise LookError(self._stuck)
+        self._timed_out = f"a look takes longer than {LONGEST_LOOK:g} s"
+        raise LookError(self._timed_out)
 
 
-@dataclass(frozen=True, eq=False)
-class _Basis:
-    """Principal components, half whitened, scaled to E|z|² = 1."""
-
-    mean: Rows
-    axes: Rows
-    reference: Rows
-
-    @classmethod
-    def of(cls, rows: Rows) -> _Basis:
-        if np.abs(rows).max() > LARGEST:
-            raise LookError(f"its look returns numbers beyond {LARGEST:g}")
-        mean = rows.mean(axis=0)
-        with one_thread():
-            _, values, directions = np.linalg.svd(rows - mean, full_matrices=False)
-        deviations = values / math.sqrt(len(rows))
-        if deviations[0] <= 1e-9 * (np.abs(rows).max() + 1e-12):
-            raise LookError("its look says that all candidates look alike")
-        kept = min(COMPONENTS, max(1, len(rows) // 3))
-        kept = min(kept, int((deviations > 1e-6 * deviations[0]).sum()))
-        axes = directions[:kept].T / np.sqrt(deviations[:kept])
-        axes /= math.sqrt(float(deviations[:kept].sum()))  # E|z|² = Σ sd²/sd
-        return cls(mean, axes, _projected(rows, mean, axes))
-
-    def project(self, rows: Rows) -> Rows:
-        return _projected(rows, self.mean, self.axes)
-
-    @property
-    def width(self) -> int:
-        return int(self.axes.shape[1])
-
-
-LARGEST = 1e100
-"""Numbers of a look beyond this cannot be squared and added."""
-
-
-def _check_near(looks: Rows) -> None:
-    """Raise a LookError for looks that distances cannot be computed from."""
+def _check_near(looks: Matrix) -> None:
+    """Raise a LookError for looks that are too large to compute distances."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not (np.abs(looks).max(initial=0.0) < FARTHEST):
             raise LookError(
-                "its look of a candidate is a million times larger than those of random candidates"
+                "the look of a candidate is a million times larger than those of random candidates"
             )
 
 
-def _said(error: BaseException) -> str:
-    """An error in a few words, even one that cannot be printed."""
+def _one_line(error: BaseException) -> str:
+    """Return an error as one line, even if it cannot be printed."""
     try:
         words = " ".join(str(error).split())[:200].rstrip(".")
     except Exception:
@@ -304,17 +271,8 @@ def _said(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}"
 
 
-def _projected(rows: Rows, mean: Vector, axes: Rows) -> Rows:
-    """(rows − mean) axes, one row at a time: the bits of a look do not depend on the others.
-
-    A product of matrices rounds each row by how many there are.
-    """
-    found = [((row - mean)[:, None] * axes).sum(axis=0) for row in rows]
-    return np.array(found).reshape(len(rows), axes.shape[1])
-
-
-def for_renderer(renderer: Renderer, seed: int, plan: Plan = PLANS[0.05]) -> RunLooks | None:
-    """The looks of a run of this renderer; None if nothing says what its candidates look like."""
+def for_renderer(renderer: Renderer, seed: int, plan: LookPlan = PLANS[0.05]) -> RunLooks | None:
+    """Return the looks of a run with this renderer; None if there is no look function for it."""
     resolved = resolve(renderer)
     look = look_of(resolved)
     if look is None:
@@ -322,8 +280,8 @@ def for_renderer(renderer: Renderer, seed: int, plan: Plan = PLANS[0.05]) -> Run
     return RunLooks(look, resolved.dim, resolved.space, seed, plan)
 
 
-def look_of(renderer: ResolvedRenderer) -> Look | None:
-    """A renderer's own look, or descriptors of its small exhibits if it renders quickly."""
+def look_of(renderer: ResolvedRenderer) -> LookFunction | None:
+    """Return the renderer's own look function, or descriptors of small exhibits if it is fast."""
     if renderer.look is not None:
         return renderer.look
     if renderer.tells_progress or descriptors.reader_of(renderer.media_type) is None:
@@ -332,19 +290,19 @@ def look_of(renderer: ResolvedRenderer) -> Look | None:
     return lambda candidates: descriptors.of_exhibits(small.render(candidates))
 
 
-def plan_for(renderer: ResolvedRenderer) -> Plan | None:
-    """Try a look, and plan how many a run can afford; None if it has none, fails, or is slow."""
+def plan_for(renderer: ResolvedRenderer) -> LookPlan | None:
+    """Time some looks and return the plan for them; None if there are none or they are slow."""
     look = look_of(renderer)
     if look is None:
         return None
     seconds = _seconds(look, renderer.dim)
     if seconds is None or (seconds == FAILED and renderer.look is None):
-        return None  # what is wrong with rendering is told where a picture would be
+        return None  # a rendering error is shown in place of the exhibit
     return next((plan for most, plan in PLANS.items() if seconds <= most), None)
 
 
-def _seconds(look: Look, dim: int) -> float | None:
-    """What the quickest of a few looks takes; FAILED, or None if it takes too long."""
+def _seconds(look: LookFunction, dim: int) -> float | None:
+    """Return the time of the fastest of a few looks; FAILED if one raises, None if too slow."""
     candidates = rng.for_content(0, b"try a look").standard_normal((MOST_TRIES, dim))
     found: list[float] = []
 
@@ -354,18 +312,21 @@ def _seconds(look: Look, dim: int) -> float | None:
                 began, worked = perf_counter(), thread_time()
                 look(candidate[None])
                 waited, worked = perf_counter() - began, thread_time() - worked
-                # Others may use the machine; but a look that always takes long waits itself.
+                # CPU time is used, because other processes may slow the machine down.
                 waits = waited > max(WAITING * worked, min(PLANS)) or waited > LONG
                 found.append(waited if waits else worked)
                 quickest = min(found)
                 if tries >= TRIES and (quickest <= min(PLANS) or not waits):
                     return
                 if tries >= (TRIES if waits else 2) and quickest > max(PLANS):
-                    return  # the first may load things
-        except (Exception, SystemExit):  # it is told where looks are used
+                    return  # the first look may load a model
+        except (Exception, SystemExit):  # reported where looks are used
             found.append(FAILED)
 
     thread = threading.Thread(target=attempt, daemon=True, name="zorank-look")
     thread.start()
     thread.join(SECONDS_TO_TRY)
     return min(found[:], default=None)
+
+
+__getattr__ = renamed(__name__, {"Plan": "zorank.looks:LookPlan"})

@@ -1,80 +1,122 @@
-"""The page to read first: the roles in zorank, and how data flows between them.
+"""The roles in zorank, as protocols: read this page first.
 
     optimizer.ask → Slate → renderer → Exhibits → an oracle, or a person → Ranking → store
     → optimizer.tell → the next round
 
-**A run is a seed, a configuration and a log of answers. State is the fold of that log.** So an
-optimizer is a frozen dataclass of settings with pure methods: it never mutates a state, holds no
-generator and reads no clock. Give it the same state and the generator of the same round, and it
-asks the same question, bit for bit. Resume, undo and branching need nothing more.
+**A run is a seed, a configuration and a log of answers. State is the fold of that log.**
+An optimizer is therefore a frozen dataclass of settings with pure methods: it never mutates a
+state, stores no random generator and reads no clock. The same state and the generator of the same
+round give the same slate, bit for bit. Resume, undo and branching need no other mechanism.
+
+No class has to inherit from a protocol: an object with these members fits. `zorank.testing` has a
+test suite for implementations of each role.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from dataclasses import dataclass, fields
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Protocol,
+    TypeAlias,
+    TypeGuard,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 
 from zorank.slates import Slate
-from zorank.types import Answer, Ballot, Exhibit, Round, RunRecord, Vector
+from zorank.types import Answer, Ballot, Exhibit, Matrix, Round, RunRecord, Vector
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
     from PIL.Image import Image
 
 S = TypeVar("S")
+"""The state of an optimizer: any immutable object."""
 
 
 class Optimizer(Protocol[S]):
     """Makes the next slate from a state, and the next state from an answer.
 
-    Implementations are frozen dataclasses whose fields are plain JSON values: the fields are the
-    configuration that a store keeps. One that models every rater's own noise may say so by
-    `learns_raters = True`: then nobody else weighs their ballots. One that can work in float32
-    says `takes_float32 = True`; others are given float64.
+    Implementations are frozen dataclasses. Their fields are plain JSON values, because a store
+    keeps them as the run's configuration. Optional features are class variables, listed in
+    `Capabilities`.
     """
 
     name: ClassVar[str]
-    """Its name in the registry."""
+    """The name in the registry."""
 
     revision: ClassVar[int]
-    """Raise it when the same seed and answers no longer give the same numbers."""
+    """A version number. Raise it when the same seed and answers give different numbers."""
 
     def init(self, x0: Vector) -> S:
-        """The state before the first round."""
+        """Return the state before the first round."""
         ...
 
     def ask(self, state: S, rng: np.random.Generator) -> Slate:
-        """The question this state asks next."""
+        """Return the next slate to be judged; all randomness comes from `rng`."""
         ...
 
     def tell(self, state: S, slate: Slate, answer: Answer) -> S:
-        """The state after this answer to the slate that `ask` made of this state."""
+        """Return the state after this answer to the slate that `ask` made from `state`."""
         ...
 
     def best(self, state: S) -> Vector:
-        """The point this state holds to be best."""
+        """Return the incumbent: the point that this state considers best."""
         ...
 
     def report(self, state: S) -> dict[str, float]:
-        """What a history shows of this state beside the best point, such as its radius."""
+        """Return numbers to show in the history, such as the radius of the search."""
         ...
+
+
+AnyOptimizer: TypeAlias = Optimizer[Any]
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """Optional features of an optimizer, which it declares as class variables of these names.
+
+    `class MyOptimizer: takes_float32: ClassVar[bool] = True`, for example. A variable that is not
+    declared has the default given here.
+    """
+
+    takes_float32: bool = False
+    """It can work in float32. Other optimizers always get a float64 start."""
+
+    learns_raters: bool = False
+    """It estimates the noise of every rater, so nothing else may weight their ballots."""
+
+    uses_looks: bool = False
+    """It learns from what candidates look like: it is a `LookingOptimizer`."""
+
+    @classmethod
+    def of(cls, optimizer: AnyOptimizer) -> Capabilities:
+        """Return the capabilities that an optimizer declares."""
+        return cls(*(bool(getattr(optimizer, f.name, f.default)) for f in fields(cls)))
 
 
 @runtime_checkable
 class Looks(Protocol):
-    """What the candidates of one run look like: near means alike. Deterministic."""
+    """Descriptors of one run's candidates: candidates that look alike have near descriptors.
+
+    Deterministic. `zorank.looks.for_renderer` makes an implementation.
+    """
 
     begin: int
-    """The index of the first round whose candidates are looked at when it is answered."""
+    """The index of the first round whose candidates get looks."""
 
-    def __call__(self, candidates: NDArray[np.float64]) -> NDArray[np.float64]:
-        """An (n, p) array for (n, d) candidates; among random candidates E|z|² is 1."""
+    def __call__(self, candidates: Matrix) -> Matrix:
+        """Return the looks z, (n, p), of candidates, (n, d); random candidates have E|z|² = 1."""
         ...
 
-    def reference(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Random candidates that were looked at already, (r, d), and their looks, (r, p)."""
+    def reference(self) -> tuple[Matrix, Matrix]:
+        """Return random candidates, (r, d), and their looks, (r, p)."""
         ...
 
 
@@ -82,34 +124,39 @@ class LookingOptimizer(Optimizer[S], Protocol[S]):
     """An optimizer that also learns from what candidates look like.
 
     It puts the looks of the candidates it shows on its slate, where `tell` and the log find them.
-    Without looks it works from the candidates' numbers alone.
+    Without looks it works from the candidates' coordinates alone.
     """
 
     uses_looks: ClassVar[bool]
-    """True: `ask` takes looks."""
+    """True: see `Capabilities`."""
 
     def ask(self, state: S, rng: np.random.Generator, looks: Looks | None = None) -> Slate:
-        """The question this state asks next."""
+        """Return the next slate to be judged; with looks, it carries those of its candidates."""
         ...
 
     def unlooked(self, state: S) -> Sequence[Vector]:
-        """The candidates that were shown without looks, in the order of their showing."""
+        """Return the candidates that were shown without looks, in the order of showing."""
         ...
 
-    def prospects(self, state: S, slate: Slate, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Candidates, (n, d), that the next `ask` will look at whatever the answer to `slate` is.
+    def prospects(self, state: S, slate: Slate, rng: np.random.Generator) -> Matrix:
+        """Return candidates, (n, d), whose looks the next `ask` needs whatever the answer is.
 
-        `rng` is the generator of the next round. An application looks at them in the background
-        while the judge thinks.
+        `slate` is the one that waits for an answer, `rng` the generator of the next round. An
+        application computes their looks in the background while the judge decides.
         """
         ...
 
 
-class Renderer(Protocol):
-    """Turns candidates into what a judge can look at or listen to. Deterministic.
+def uses_looks(optimizer: AnyOptimizer) -> TypeGuard[LookingOptimizer[Any]]:
+    """Return whether an optimizer learns from what candidates look like."""
+    return Capabilities.of(optimizer).uses_looks
 
-    These two members are all it needs. What else it may have, such as `media_type`, and which
-    default stands for what it lacks, is declared in `zorank.renderers.interface.HOOKS`.
+
+class Renderer(Protocol):
+    """Turns candidates into exhibits that a judge can look at or listen to. Deterministic.
+
+    Only these two members are required. `zorank.renderers.interface.HOOKS` declares all optional
+    ones, such as `media_type`, and their defaults.
     """
 
     @property
@@ -118,54 +165,61 @@ class Renderer(Protocol):
         ...
 
     def render(self, candidates: Iterable[Vector]) -> Sequence[Exhibit]:
-        """One exhibit for each candidate, in their order."""
+        """Return one exhibit for each candidate, in their order."""
         ...
 
 
 class Oracle(Protocol):
-    """Anything that answers a slate by itself: a function, a noisy function, a model."""
+    """Answers a slate automatically: a function, a noisy function, a model."""
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question."""
+        """Return the answer to the slate's question."""
         ...
 
 
 class Scorer(Protocol):
-    """Looks at pictures and says how good each of them is, higher is better. Deterministic."""
+    """Scores pictures; higher is better. Deterministic."""
 
     def score(self, pictures: Sequence[Image]) -> ArrayLike:
-        """One number for each picture (an RGB picture of Pillow), in their order."""
+        """Return one number for each picture (a Pillow RGB image), in their order."""
         ...
 
 
 class Store(Protocol):
-    """Where runs and their logs are kept. A method that returns has made its change durable.
+    """Keeps runs and their logs. A change is durable when the method returns.
 
-    Rounds are addressed by the run's name and the round's index. An undone round leaves the log
-    but not the store's memory: an audit can still see it.
+    A log is a list of rounds. All but the last are answered; the last one may be waiting for its
+    answer. Rounds are addressed by the run's name and the round's index. Every method that takes a
+    name raises `InvalidInput`, with the closest names, if there is no such run. Methods may be
+    called from several threads; concurrent writers are told apart by the keys of rounds, and one
+    whose view of the log is outdated gets `StaleAnswer`.
     """
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
-        """Keep a new run, with a log if it branches off another; refuse a name that exists."""
+        """Add a run; a branch starts with a copied log.
+
+        Raises:
+            InvalidInput: if the name is taken.
+        """
         ...
 
     def record(self, name: str) -> RunRecord:
-        """The run of this name; an error that lists the closest names if there is none."""
+        """Return the record of the run with this name."""
         ...
 
     def runs(self) -> list[RunRecord]:
-        """All runs, oldest first."""
+        """Return the records of all runs, oldest first."""
         ...
 
     def rounds(self, name: str) -> list[Round]:
-        """The log of a run in order: answered rounds, and at most one that waits, last."""
+        """Return the log of a run, in order of index."""
         ...
 
     def last(self, name: str) -> Round | None:
-        """The newest line of a run's log, if it has one.
+        """Return the last line of a run's log, or None if the log is empty.
 
-        Keys are given once and answered lines do not change, so a log whose newest line is still
-        the same is the same: this is the cheap way to ask whether anything happened.
+        Keys are unique and answered lines never change. So a log whose last line is unchanged is
+        unchanged as a whole: this is the cheap check for updates.
         """
         ...
 
@@ -177,50 +231,76 @@ class Store(Protocol):
         after: str = "",
         slate: Mapping[str, Any] | None = None,
     ) -> Round:
-        """The waiting round `index`; new if it was never shown, else as it was first shown.
+        """Append round `index`, which then waits for an answer, and return its line.
 
-        `after` is the key of the last answered round; if the log has another one there, the
-        question was made from another past and is refused. `slate` is what is shown, in the form
-        of `zorank._slate_log`; of a round that waits already, the slate of its line counts.
+        If the round waits already, its existing line is returned unchanged.
+
+        Args:
+            name: the run.
+            index: the index of the new round.
+            shown_at: when it was first shown, in seconds since 1970.
+            after: the key of the last answered round, "" if there is none.
+            slate: the slate in the JSON form of `zorank._slate_log`; None does not record it.
+
+        Raises:
+            StaleAnswer: if the log does not end with the round whose key is `after`.
         """
         ...
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
-        """Answer the waiting round; refuse if it is not the one, by index and key, that waits.
+        """Replace the waiting line by its answered form.
 
-        If the answered line has a slate, it replaces the stored one: looks may have joined it.
+        The stored `shown_at` is kept, and the stored slate unless `answered` has one: looks may
+        have been added to it.
 
-        The line keeps when and what was shown.
-        `ballots` is how many the answer was made of; if another was cast meanwhile, the answer is
-        refused, so that no ballot that was acknowledged is left out.
+        Args:
+            name: the run.
+            answered: the line with its answer; index and key must be those of the waiting line.
+            ballots: the number of ballots that the answer was made from.
+
+        Raises:
+            StaleAnswer: if another round waits or none does, or if the number of stored ballots
+                is not `ballots`: no acknowledged ballot may be left out.
         """
         ...
 
     def cast(self, name: str, index: int, ballot: Ballot) -> None:
-        """Keep one rater's ballot for the waiting round; refuse a second one of the same rater."""
+        """Add a rater's ballot for the waiting round `index`.
+
+        Raises:
+            StaleAnswer: if round `index` is not waiting, or this rater has already voted in it.
+        """
         ...
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
-        """The ballots cast for a round, in their order of arrival."""
+        """Return the ballots for a round, in the order in which they were cast."""
         ...
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
-        """Take back every round from `index` on, waiting ones and ballots included.
+        """Remove all rounds from `index` on, with their ballots, from the log.
 
-        `last` is the key of the last answered round as the caller knows it; if others have
-        answered since, nothing is taken back.
+        A store may keep removed rounds for an audit; no method here returns them.
+
+        Args:
+            name: the run.
+            index: the first round to remove.
+            last: the key of the last answered round as the caller knows it; None skips the check.
+
+        Raises:
+            StaleAnswer: if `last` is outdated, because another process has answered since.
         """
         ...
 
     def change_meta(
         self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
     ) -> None:
-        """Change and drop some of what an application keeps with a run, in one go."""
+        """Set some keys of the run's `meta` and delete others, atomically."""
         ...
 
     def delete(self, name: str) -> None:
-        """Forget a run and its log for good."""
+        """Delete a run, its log and its ballots permanently."""
         ...
 
-
-AnyOptimizer = Optimizer[Any]
+    def close(self) -> None:
+        """Release connections and files. The store must not be used afterwards."""
+        ...

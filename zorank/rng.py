@@ -1,7 +1,7 @@
-"""Randomness without stored generators: every draw is a function of a seed and of what it is for.
+"""Random generators as functions of a seed and a purpose; none is stored.
 
-A run can be undone, branched or resumed because round n always draws from the generator of
-(seed, n), whatever happened in between. SFC64 draws normals fastest of NumPy's bit generators.
+Round n always draws from the generator of (seed, n), whatever happened before. So a run can be
+undone, branched and resumed exactly. SFC64 is NumPy's fastest bit generator for normals.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from zorank.errors import InvalidInput
 
 
 def for_round(seed: int, index: int) -> np.random.Generator:
-    """The generator of round `index` of the run with this seed."""
+    """Return the generator of round `index` of a run with this seed."""
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(index,))))
 
 
 def for_content(seed: int, *content: bytes) -> np.random.Generator:
-    """A generator that depends on a seed and on some bytes: the same question, the same noise."""
-    from hashlib import blake2b  # only noisy judges need it: imports stay fast
+    """Return a generator that depends on a seed and some bytes: equal slates get equal noise."""
+    from hashlib import blake2b  # imported here to keep imports fast
 
     digest = blake2b(digest_size=16)
     for part in content:
@@ -30,10 +30,10 @@ def for_content(seed: int, *content: bytes) -> np.random.Generator:
 
 
 def check_seed(seed: Any) -> int:
-    """A seed as a plain non-negative int, or an error that says what was found."""
-    is_whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
-    if not is_whole or not 0 <= int(seed) < 2**128:
+    """Return a seed as a plain int; raise InvalidInput unless it is from 0 to 2^128 − 1."""
+    is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
+    if not is_integer or not 0 <= int(seed) < 2**128:
         raise InvalidInput(
-            f"a seed is a non-negative whole number below 2^128, found {seed!r:.60}"
+            f"a seed must be a non-negative whole number below 2^128, found {seed!r:.60}"
         )
     return int(seed)

@@ -1,8 +1,8 @@
-"""A slate, and how its candidates are made.
+"""Slates, their designs, and the spaces that candidates lie in.
 
-Candidates are not held as an m × d array: a slate knows the recipe (a cloud of directions around
-a centre, or steps along a ray) and makes each row when it is looked at. The recipe is also what an
-optimizer needs back when the answer arrives, so `tell` takes the slate and nothing else.
+A slate does not hold an m × d array. It has a design (directions around a centre, or steps along a
+ray) that computes each candidate on access. An optimizer needs the design again when the answer
+arrives, so `tell` takes the slate.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from zorank._directions import Seeded
+from zorank._directions import SeededDirections
 from zorank.errors import InvalidInput
-from zorank.types import Answer, Ranking, Values, Vector
+from zorank.types import Answer, Matrix, Ranking, Values, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ Question: TypeAlias = Literal["start", "rank", "best", "compare", "values"]
 
 
 class Space(Protocol):
-    """Where candidates may lie."""
+    """The set that candidates lie in."""
 
     def place(self, x: Vector) -> Vector:
         """Move x to the nearest point of the space, in place, and return it."""
@@ -36,38 +36,38 @@ class Free:
     """All of R^d."""
 
     def place(self, x: Vector) -> Vector:
-        """Every point may stay where it is."""
+        """Return x unchanged."""
         return x
 
 
 @dataclass(frozen=True)
 class Shell:
-    """The sphere |x| = √d, where the mass of N(0, I) lies: the home of a sampler's latents.
+    """The sphere |x| = √d, where N(0, I) concentrates, for the latents of a generative model.
 
-    From x uniform on the shell, x + μξ put back on the shell is uniform again for every μ: the
-    moves keep the law, and no sequence of answers can inflate the norm.
+    If x is uniform on the shell, so is x + μξ scaled back to the shell, for every μ. Steps
+    therefore preserve the distribution, and no sequence of answers can inflate the norm.
     """
 
     def place(self, x: Vector) -> Vector:
         """Scale x to norm √d."""
-        x /= self.largest(x)  # its square neither overflows nor vanishes
+        x /= self.largest(x)  # so that its square neither overflows nor underflows
         x *= self.factor(x)
         return x
 
     @staticmethod
     def largest(x: Vector) -> float:
-        """The largest |x_i|; an error if no scaling puts x on the shell."""
+        """Return max |x_i|; raise InvalidInput if it is 0 or infinite."""
         largest = max(float(x.max()), -float(x.min()))
         if largest == 0.0 or not np.isfinite(largest):
             raise InvalidInput(
-                f"{'an infinite' if largest else 'the zero'} vector cannot be put on the Gaussian "
-                "shell; start from a draw of N(0, I), for instance rng.standard_normal(d)"
+                f"{'an infinite' if largest else 'the zero'} vector cannot be scaled to the "
+                "Gaussian shell; start from a draw of N(0, I), for instance rng.standard_normal(d)"
             )
         return largest
 
     @staticmethod
     def factor(x: Vector) -> Any:
-        """√d / |x|, for x whose square neither overflows nor vanishes."""
+        """Return √d / |x|, for x whose square neither overflows nor underflows."""
         return np.sqrt(x.size) / np.linalg.norm(x)
 
 
@@ -86,18 +86,18 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Mirror(Box):
-    """The same box, for searches that may leave it: what is outside is its mirror image inside.
+    """A box that reflects points outside of it at its bounds.
 
-    Clipping would show a search that leans on a bound the same candidate again and again.
+    Clipping would give a search near a bound the same candidate again and again.
     """
 
     def place(self, x: Vector) -> Vector:
-        """Mirror x at its bounds, as often as it takes."""
+        """Reflect x at the bounds, repeatedly if necessary."""
         outside = (x < self.lower) | (x > self.upper)
         if not outside.any():
             return x
         lower, upper, beyond = self.lower[outside], self.upper[outside], x[outside]
-        with np.errstate(over="ignore"):  # a bound may be the largest float: none, in other words
+        with np.errstate(over="ignore"):  # a missing bound is the largest float
             width = upper - lower
         nearest = np.where(beyond < lower, lower, upper)
         far = np.mod(np.abs(beyond - nearest), 2.0 * np.minimum(width, 1e300))
@@ -107,7 +107,7 @@ class Mirror(Box):
 
 
 class Design(Protocol):
-    """How the candidates of a slate are made: a length, and a fresh vector for each row."""
+    """Computes the candidates of a slate: it has a length, and a new vector for each row."""
 
     @property
     def dim(self) -> int:
@@ -117,19 +117,19 @@ class Design(Protocol):
     def __len__(self) -> int: ...
 
     def row(self, i: int) -> Vector:
-        """Candidate i as a new array."""
+        """Return candidate i as a new array."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Candidates given outright, one row each."""
+    """Explicit candidates, one row each."""
 
-    rows: NDArray[np.float64]
+    rows: Matrix
 
     def __post_init__(self) -> None:
         if self.rows.ndim != 2:
-            raise InvalidInput(f"points are an (m, d) array, found shape {self.rows.shape}")
+            raise InvalidInput(f"points must be an (m, d) array, found shape {self.rows.shape}")
 
     @property
     def dim(self) -> int:
@@ -140,7 +140,7 @@ class Points:
         return len(self.rows)
 
     def row(self, i: int) -> Vector:
-        """A copy of row i."""
+        """Return a copy of row i."""
         return np.array(self.rows[i])
 
 
@@ -150,12 +150,12 @@ class Cloud:
 
     centre: Vector
     radius: float
-    directions: NDArray[np.float64] | Seeded  # ξ, (m, d)
+    directions: Matrix | SeededDirections  # ξ, (m, d)
     space: Space = Free()
 
     def __post_init__(self) -> None:
         _freeze(self.centre)
-        if not isinstance(self.directions, Seeded):
+        if not isinstance(self.directions, SeededDirections):
             _freeze(self.directions)
 
     @property
@@ -167,21 +167,21 @@ class Cloud:
         return len(self.directions)
 
     def row(self, i: int) -> Vector:
-        """X + μξ_i, put where candidates may lie."""
-        if isinstance(self.directions, Seeded):
+        """Return x + μξ_i, placed in the space."""
+        if isinstance(self.directions, SeededDirections):
             return self.space.place(self.directions.around(self.centre, self.radius, i))
         x = np.multiply(self.directions[i], self.radius)
         x += self.centre
         return self.space.place(x)
 
     def combine(self, weights: Vector) -> Vector:
-        """Σ w_i ξ_i for zero-sum weights.
+        """Return Σ w_i ξ_i for zero-sum weights.
 
-        In a box the judge saw the clipped candidates, so their real displacements count:
+        In a box the judge saw the clipped candidates, so their actual displacements are used:
         Σ w_i (x_i − x)/μ (the first form of equation 5).
         """
         if not isinstance(self.space, Box):
-            if isinstance(self.directions, Seeded):
+            if isinstance(self.directions, SeededDirections):
                 return self.directions.combine(weights)
             return np.asarray(weights.astype(self.directions.dtype) @ self.directions)
         total = np.zeros_like(self.centre)
@@ -196,7 +196,7 @@ class Cloud:
 
 @dataclass(frozen=True, eq=False)
 class Ray:
-    """x itself, other points to compare it with, then x − step·g for each step (Algorithm 2)."""
+    """A line search: x, other points to compare, and x − step·g for each step (Algorithm 2)."""
 
     centre: Vector
     direction: Vector  # uphill
@@ -216,7 +216,7 @@ class Ray:
         return 1 + len(self.others) + len(self.steps)
 
     def row(self, i: int) -> Vector:
-        """The centre, one of the others, or a point down the ray."""
+        """Return the centre, one of the others, or a point of the line search."""
         if i == 0:
             return self.centre.copy()
         if i <= len(self.others):
@@ -228,24 +228,24 @@ class Ray:
 
 @dataclass(frozen=True, eq=False)
 class Slate:
-    """The candidates of one question: a sequence of vectors, made when they are looked at.
+    """The candidates of one round and the question about them: a sequence of vectors.
 
     Attributes:
-        design: how the candidates are made.
-        question: "rank" (the best k in order), "best" (only the best), "start" (one to begin
-            with; no difference asks for others), or, for baselines, "compare" (which are better
-            than the first) and "values".
-        k: how deep a ranking is wished for; None leaves it to the judge. Any depth is accepted.
-        looks: what the candidates look like, (m, p), for optimizers that learn from it; rows
-            before these are of candidates that were shown earlier and had no looks then.
-        promise: what its optimizer expects of it: chance, that one candidate beats the best so
-            far, and gain, what it should be better by; empty for optimizers that do not say.
+        design: computes the candidates.
+        question: "rank" (the best k in order), "best" (only the best), "start" (a start; "no
+            difference" asks for other candidates), or, for baselines, "compare" (which ones are
+            better than the first) and "values".
+        k: the wanted depth of the ranking; None leaves it to the judge. Any depth is accepted.
+        looks: the looks of the candidates, (m, p), for optimizers that use them. Additional rows
+            at the beginning belong to candidates that were shown earlier without looks.
+        promise: the optimizer's expectations: `chance`, the probability that a candidate beats
+            the incumbent, and `gain`, the expected improvement. May be empty.
     """
 
     design: Design
     question: Question = "rank"
     k: int | None = None
-    looks: NDArray[np.float64] | None = None
+    looks: Matrix | None = None
     promise: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -258,24 +258,24 @@ class Slate:
         return self.design.dim
 
     def depth(self, k: int | None = None) -> int:
-        """How many places to name: all, unless the slate or the judge (k) wishes for fewer."""
+        """Return the number of places to rank: m, or fewer if the slate or the judge wants so."""
         return min([len(self), *(d for d in (self.k, k) if d is not None)])
 
     def answer_from(self, values: Vector, k: int | None = None) -> Answer:
-        """What a judge who sees these values says to this slate's question.
+        """Return the answer of a judge who knows these values; smaller is better.
 
-        A candidate whose value is missing (NaN) is not spoken of.
+        Candidates whose value is missing (NaN) are not compared.
         """
         if self.question == "values":
             return Values(tuple(values.tolist()))
         if self.question == "compare":
             values = np.sign(values - values[0])
-        seen = np.flatnonzero(~np.isnan(values))
+        known = np.flatnonzero(~np.isnan(values))
         depth = {"rank": self.depth(k), "compare": len(self)}.get(self.question, 1)
-        ranking = Ranking.from_values(values[seen], top=min(depth, seen.size))
-        if seen.size == len(self):
+        ranking = Ranking.from_values(values[known], top=min(depth, known.size))
+        if known.size == len(self):
             return ranking
-        places = seen.tolist()
+        places = known.tolist()
         named = tuple(tuple(places[p] for p in group) for group in ranking.best)
         return Ranking(named, among=tuple(places))
 
@@ -293,7 +293,9 @@ class Slate:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("a slate's candidates are made on demand; an array of them is a copy")
+            raise ValueError(
+                "candidates are computed on access; an array of them is always a copy"
+            )
         first = self.design.row(0)
         rows = np.empty((len(self), self.dim), first.dtype)
         rows[0] = first
@@ -302,7 +304,7 @@ class Slate:
         return rows if dtype is None else rows.astype(dtype, copy=False)
 
 
-def _freeze(*arrays: NDArray[np.float64]) -> None:
-    """What a state and a slate share must not change under them."""
+def _freeze(*arrays: Vector | Matrix) -> None:
+    """Make arrays read-only, because states and slates share them."""
     for array in arrays:
         array.setflags(write=False)

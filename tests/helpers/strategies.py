@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from zorank import Ballot, Poll, Ranking, Slate
-from zorank._directions import Seeded
+from zorank._directions import SeededDirections
 from zorank.slates import Box, Cloud, Free, Mirror, Points, Ray, Shell
 
 
@@ -74,7 +74,7 @@ def slates(draw):
     elif kind == "seeded":
         signs = tuple(draw(st.sampled_from([-1, 0, 1])) for _ in range(m))
         law = draw(st.sampled_from(["normal", "rademacher"]))
-        xi = Seeded(draw(st.integers(0, 2**126)), tuple(range(m)), signs, d, dtype, law)
+        xi = SeededDirections(draw(st.integers(0, 2**126)), tuple(range(m)), signs, d, dtype, law)
         design = Cloud(draw(arrays(d, dtype)), draw(numbers), xi, space)
     else:
         others = tuple(draw(arrays(d, dtype)) for _ in range(draw(st.integers(0, 2))))

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from tests.helpers.strategies import polls, rankings
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
-from zorank._questions import question, uses_looks, with_looks
+from zorank._run_slates import ask_optimizer, with_looks
 from zorank.optimizers import rank_looks
 from zorank.optimizers.settings import make_space
 from zorank.problems import rosenbrock, sphere
+from zorank.protocols import uses_looks
 from zorank.types import Values
 
 # (name, settings that make it move on a small problem)
@@ -231,7 +232,7 @@ def seen_rounds(optimizer, rounds, f=sphere):
     """A run with looks by its pure functions: each state, its slate, answer and generator."""
     looks, state = Bowls(optimizer), optimizer.init(start())
     for index in range(rounds):
-        asked = question(optimizer, state, rng.for_round(3, index), looks)
+        asked = ask_optimizer(optimizer, state, rng.for_round(3, index), looks)
         slate = with_looks(optimizer, state, asked, index, looks)
         answer = slate.answer_from(np.array([f(x) for x in slate]))
         yield index, state, slate, answer
@@ -243,7 +244,7 @@ def test_with_looks_ask_and_tell_are_pure(optimizer):
     looks = Bowls(optimizer)
     for index, state, slate, answer in seen_rounds(optimizer, 8):
         before = pickle.dumps(state)
-        again = question(optimizer, state, rng.for_round(3, index), looks)
+        again = ask_optimizer(optimizer, state, rng.for_round(3, index), looks)
         assert np.asarray(again).tobytes() == np.asarray(slate).tobytes()
         first, second = (optimizer.tell(state, slate, answer) for _ in range(2))
         assert optimizer.best(first).tobytes() == optimizer.best(second).tobytes()
@@ -271,7 +272,7 @@ def test_prospects_are_looked_at_by_the_next_question_whatever_the_answer(optimi
         for told in (answer, Ranking.of([0]), Ranking.of([len(slate) - 1])):
             seen = set()
             after = optimizer.tell(state, slate, told)
-            question(optimizer, after, rng.for_round(3, index + 1), Noting(optimizer))
+            ask_optimizer(optimizer, after, rng.for_round(3, index + 1), Noting(optimizer))
             assert len(ahead) == optimizer.pool
             assert {x.tobytes() for x in ahead} <= seen
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run, rng
-from zorank._recipes import LARGE
+from zorank._recipes import ROUNDED_DIM
 from zorank.optimizers import RankLooks, RankProcess, rank_process
 from zorank.problems import rosenbrock
 from zorank.slates import Points, Shell, Slate
@@ -233,7 +233,7 @@ def test_small_and_large_dimensions(dim, space):
     assert run.looks_problem == ""
     if space == "gaussian":
         norms = np.linalg.norm(np.asarray(run.ask()), axis=1)
-        np.testing.assert_allclose(norms, np.sqrt(dim), rtol=1e-4 if dim > LARGE else 1e-7)
+        np.testing.assert_allclose(norms, np.sqrt(dim), rtol=1e-4 if dim > ROUNDED_DIM else 1e-7)
 
 
 def test_large_candidates_take_little_room_in_the_log():

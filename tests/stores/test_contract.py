@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from zorank import Ballot, InvalidInput, Ranking, Run, Slate, StaleAnswer, StoreError, minimize
 from zorank.problems import sphere
 from zorank.slates import Points
-from zorank.stores import default_url, open_store, schema, sql
+from zorank.stores import _engine, default_url, open_store, schema
 from zorank.types import Round, RunRecord
 
 
@@ -137,7 +137,7 @@ def test_two_that_ask_at_once_are_given_one_slate(store):
 
     def ask(run, i):
         # What each would show differs, as it may after an upgrade.
-        run._questions.new = lambda index, state, looks=None: Slate(Points(np.full((6, 3), i)))
+        run._fold.slates.new = lambda index, state, looks=None: Slate(Points(np.full((6, 3), i)))
         barrier.wait()
         shown.append(np.asarray(run.ask()).tobytes())
 
@@ -424,7 +424,7 @@ def test_a_database_corrupted_in_the_middle(tmp_path, record):
 
 
 def test_a_locked_database(tmp_path, record, monkeypatch):
-    monkeypatch.setattr(sql, "LOCK_SECONDS", 0.2)
+    monkeypatch.setattr(_engine, "LOCK_SECONDS", 0.2)
     store = open_store(str(tmp_path / "runs.db"))
     store.create(record)
     key = store.append("a run", 0, 1.0).key
@@ -440,7 +440,7 @@ def test_a_locked_database(tmp_path, record, monkeypatch):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         open_store(str(tmp_path / "file" / "runs.db"))
     with pytest.raises(StoreError, match="cannot be written"):
         open_store(str(tmp_path))

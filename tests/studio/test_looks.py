@@ -13,7 +13,7 @@ import pytest
 
 from tests.helpers.studio_server import Server, client_of
 from zorank import Run, looks
-from zorank.looks import PLANS, Plan
+from zorank.looks import PLANS, LookPlan
 from zorank.optimizers import RankProcess
 from zorank.renderers import Landscape
 from zorank.stores import open_store
@@ -47,7 +47,7 @@ class Drawn(Seen):
 def small_plan(monkeypatch):
     """Few looks, and as many whatever else the machine does."""
     monkeypatch.setattr(looks, "_seconds", lambda look, dim: 0.0)
-    monkeypatch.setitem(PLANS, 0.05, Plan(pool=6, reference=24, begin=0))
+    monkeypatch.setitem(PLANS, 0.05, LookPlan(pool=6, reference=24, begin=0))
 
 
 def started(store, renderer=Seen):
@@ -164,10 +164,19 @@ def failing(_):
 
 
 BROKEN = {
-    "fails": (failing, "its look fails with OSError: out of film"),
-    "nan": (lambda x: x + np.nan, "its look must return finite numbers, found NaN or infinity"),
-    "shape": (lambda x: x[0], "its look must return a row of numbers for each candidate, found"),
-    "alike": (lambda x: np.ones((len(x), 2)), "its look says that all candidates look alike"),
+    "fails": (failing, "the look function fails with OSError: out of film"),
+    "nan": (
+        lambda x: x + np.nan,
+        "the look function must return finite numbers, found NaN or infinity",
+    ),
+    "shape": (
+        lambda x: x[0],
+        "the look function must return a row of numbers for each candidate, found",
+    ),
+    "alike": (
+        lambda x: np.ones((len(x), 2)),
+        "the look function returns the same numbers for all candidates",
+    ),
 }
 
 
@@ -236,7 +245,7 @@ def test_a_look_that_changes_its_mind_between_two_starts(store):
     note = shown(again, run_id)["note"]
     assert note == (
         "This run goes on without the renderer’s looks: "
-        "its look says something else of candidates than when the run began."
+        "the look function returns other numbers than when the run began."
     )
     once_more = started(store)
     answer(once_more, run_id)
@@ -327,7 +336,7 @@ def test_what_the_next_round_needs_is_looked_at_before_the_answer(store):
 
 def test_it_is_the_same_run_whether_or_not_somebody_looked_ahead(store, monkeypatch):
     """Products of matrices round each row by how many there are, which depends on who is first."""
-    monkeypatch.setitem(PLANS, 0.05, Plan(pool=9, reference=96, begin=0))
+    monkeypatch.setitem(PLANS, 0.05, LookPlan(pool=9, reference=96, begin=0))
     mixer, seen = np.random.default_rng(1).standard_normal((5, 300)), set()
 
     class Wide(Seen):

@@ -8,7 +8,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from zorank import theory
+from zorank import planning
 from zorank.cli.common import out
 from zorank.experiments import measured
 
@@ -20,13 +20,13 @@ def plan(
     rows: Annotated[int, typer.Option(min=1, help="How many plans to list.")] = 10,
     round_seconds: Annotated[
         float, typer.Option(min=0, help="A person's seconds for a round as such.")
-    ] = theory.TYPICAL.round,
+    ] = planning.DEFAULT_COSTS.round,
     look_seconds: Annotated[
         float, typer.Option(min=0, help="Seconds to look at one candidate.")
-    ] = theory.TYPICAL.look,
+    ] = planning.DEFAULT_COSTS.look,
     compare_seconds: Annotated[
         float, typer.Option(min=0, help="Seconds to compare two candidates.")
-    ] = theory.TYPICAL.compare,
+    ] = planning.DEFAULT_COSTS.compare,
 ) -> None:
     """How many candidates to show a person, and how many of them to have ranked.
 
@@ -34,10 +34,10 @@ def plan(
     gradient's progress that it gives. Then what rank-process gained with simulated people in
     sessions of equal length. The seconds are assumptions: set them to what you observe.
     """
-    costs = theory.Costs(round_seconds, look_seconds, compare_seconds)
-    ordered = theory.plans(dim, largest, rank, costs)
-    chosen = theory.recommend(ordered)
-    base = theory.plan(2, 1, dim, costs)
+    costs = planning.Costs(round_seconds, look_seconds, compare_seconds)
+    ordered = planning.plans(dim, largest, rank, costs)
+    chosen = planning.recommend(ordered)
+    base = planning.plan(2, 1, dim, costs)
     table = Table(
         title=f"Plans for {dim} dimensions, best per minute first",
         box=box.SIMPLE_HEAD,
@@ -74,7 +74,7 @@ def plan(
 
 
 def _print_measured(
-    found: measured.Measured, largest: int, rank: int | None, rows: int, costs: theory.Costs
+    found: measured.Measured, largest: int, rank: int | None, rows: int, costs: planning.Costs
 ) -> None:
     """What was gained by the plans that were asked for, if any of them was measured."""
     wanted = [row for row in found.rows if row.m <= largest and (not rank or row.ranks(rank))]
@@ -118,5 +118,5 @@ def _print_measured(
     )
 
 
-def _worth(p: theory.Plan) -> tuple[float, ...]:
+def _worth(p: planning.Plan) -> tuple[float, ...]:
     return p.quality, p.per_candidate, p.per_comparison, p.per_minute

@@ -35,7 +35,7 @@ from zorank.experiments.looks_cases import (
 from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential
 from zorank.experiments.simulated_raters import Judge, hold_session
 from zorank.optimizers import make
-from zorank.protocols import AnyOptimizer
+from zorank.protocols import AnyOptimizer, uses_looks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -282,7 +282,7 @@ def try_once(trial: Trial) -> sweep.Row:
     """The row of one trial."""
     c = trial.condition
     optimizer = _optimizer(c)
-    looking = getattr(optimizer, "uses_looks", False)
+    looking = uses_looks(optimizer)
     held = hold_session(
         optimizer,
         taste_of(c.part, c.taste, c.dim, trial.seed),

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from zorank import theory
+from zorank import planning
 from zorank.errors import InvalidInput
-from zorank.theory import TYPICAL, Costs
+from zorank.planning import DEFAULT_COSTS, Costs
 
 FILE = Path(__file__).with_name("measured.json")
 
@@ -52,29 +52,29 @@ class Gained:
     @property
     def comparisons(self) -> int:
         """How many comparisons a person made, who only picks from the first slate."""
-        first = theory.comparisons_to_rank(self.m, 1)
-        each = theory.comparisons_to_rank(self.m, self.m if self.k is None else self.k)
+        first = planning.comparisons_to_rank(self.m, 1)
+        each = planning.comparisons_to_rank(self.m, self.m if self.k is None else self.k)
         return first + (len(self.gains) - 1) * each
 
     def ranks(self, k: int) -> bool:
         """Whether the best k were ranked; who ranks all but one ranks all."""
         return k == self.k if self.k is not None else k in (self.m - 1, self.m)
 
-    def seconds_a_round(self, costs: Costs = TYPICAL) -> float:
+    def seconds_a_round(self, costs: Costs = DEFAULT_COSTS) -> float:
         """A person's time for one round."""
         k = self.m if self.k is None else self.k
-        return theory.plan(self.m, k, self.m, costs).seconds
+        return planning.plan(self.m, k, self.m, costs).seconds
 
-    def minutes(self, costs: Costs = TYPICAL) -> float:
+    def minutes(self, costs: Costs = DEFAULT_COSTS) -> float:
         """A person's time for all of it."""
         return float(self._clock(costs)[-1])
 
-    def gain_within(self, minutes: float, costs: Costs = TYPICAL) -> float:
+    def gain_within(self, minutes: float, costs: Costs = DEFAULT_COSTS) -> float:
         """What was gained by then."""
         return float(np.interp(minutes, self._clock(costs), (0.0, *self.gains)))
 
     def _clock(self, costs: Costs) -> np.ndarray:
-        first = theory.plan(self.m, 1, self.m, costs).seconds
+        first = planning.plan(self.m, 1, self.m, costs).seconds
         rounds = np.arange(len(self.gains)) * self.seconds_a_round(costs)
         return np.concatenate([[0.0], (first + rounds) / 60])
 
@@ -140,7 +140,7 @@ class Offer:
     gain: float
 
 
-def compare(rows: Sequence[Gained], costs: Costs = TYPICAL) -> tuple[float, list[Offer]]:
+def compare(rows: Sequence[Gained], costs: Costs = DEFAULT_COSTS) -> tuple[float, list[Offer]]:
     """The minutes of the shortest session, and every (m, k), the most gained by then first.
 
     Equal pictures are not equal effort: a session that shows two at a time takes longer.
@@ -158,7 +158,7 @@ def compare(rows: Sequence[Gained], costs: Costs = TYPICAL) -> tuple[float, list
     return minutes, sorted(offers, key=lambda offer: -offer.gain)
 
 
-def advise(offers: Sequence[Offer], costs: Costs = TYPICAL, slack: float = 0.05) -> Offer:
+def advise(offers: Sequence[Offer], costs: Costs = DEFAULT_COSTS, slack: float = 0.05) -> Offer:
     """The least tiring (m, k) whose gain is within `slack` of the most."""
     good = [offer for offer in offers if offer.gain >= (1 - slack) * offers[0].gain]
     return min(good, key=lambda offer: offer.rows[0].seconds_a_round(costs))

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from zorank import rng
-from zorank._questions import question, with_looks
+from zorank._run_slates import ask_optimizer, with_looks
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.noisy import tie_within
 from zorank.problems import HiddenDirections, SineFeatures
@@ -137,7 +137,7 @@ def hold_session(
     gains, noises, took = [], [], []
     for n in range(slates):
         began = perf_counter()
-        slate = question(optimizer, state, rng.for_round(seed, n), looks)
+        slate = ask_optimizer(optimizer, state, rng.for_round(seed, n), looks)
         slate = with_looks(optimizer, state, slate, n, looks)
         asked = perf_counter()
         eye = rng.for_content(seed, b"eye", n.to_bytes(4, "little"))

@@ -42,7 +42,7 @@ def surroundings(
     law: Law = "normal",
 ) -> Cloud:
     """M points x + μξ, the first of them x itself if that is to be compared with."""
-    return Cloud(x, radius, draw_directions(law, x.size, x.dtype, rng, m, itself=itself), space)
+    return Cloud(x, radius, draw_directions(law, x.size, x.dtype, rng, m, with_zero=itself), space)
 
 
 @dataclass(frozen=True, eq=False)

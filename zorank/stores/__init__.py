@@ -1,4 +1,7 @@
-"""Where runs are kept."""
+"""Stores, which keep runs and their logs: in memory, in SQLite or in PostgreSQL.
+
+`zorank.protocols.Store` documents their methods.
+"""
 
 import os
 
@@ -8,24 +11,25 @@ from zorank.stores.memory import MemoryStore
 
 
 def open_store(url: str | os.PathLike[str]) -> Store:
-    """The store at a URL: sqlite:///runs.db, postgresql+psycopg://…, memory://, or a file's path.
+    """Open the store at a URL: sqlite:///runs.db, postgresql+psycopg://…, memory://, or a path.
 
-    A database that does not exist yet is made; one of an older zorank is brought up to date.
+    A missing database is created; one of an older zorank is upgraded.
     """
     url = os.fspath(url)
     if url == "memory://":
         return MemoryStore()
     try:
-        from zorank.stores.sql import SQLStore, sqlite_url
+        from zorank.stores._engine import sqlite_url
+        from zorank.stores.sql import SQLStore
     except ModuleNotFoundError as error:
         raise MissingExtra("a store on disk", "sqlalchemy", "sql") from error
     if not url or "\0" in url:
-        raise StoreError(f"a store needs a URL or a file's path, found {url!r}")
+        raise StoreError(f"a store must be a URL or the path of a file, found {url!r}")
     return SQLStore(url if "://" in url else sqlite_url(url))
 
 
 def default_url() -> str:
-    """Where runs are kept if nothing else is said: $ZORANK_STORE, or the user's data folder."""
+    """Return the URL of the default store: $ZORANK_STORE, or a file in the user's data folder."""
     if url := os.environ.get("ZORANK_STORE"):
         return url
     try:

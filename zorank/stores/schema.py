@@ -1,7 +1,7 @@
-"""The tables of the SQL store and how older databases become newer ones.
+"""The tables of the SQL store, and the migrations that upgrade older databases.
 
-A change of the tables is a new entry at the end of MIGRATIONS; those that exist are never edited,
-so that a database of any earlier version can be opened.
+To change the tables, add an entry at the end of MIGRATIONS. Existing entries are never edited, so
+databases of all earlier versions can be opened.
 """
 
 import sqlalchemy as sa
@@ -38,7 +38,7 @@ rounds = sa.Table(
     sa.Column("note", sa.JSON, nullable=False),
     sa.Column("undone_at", sa.Double),  # an undone round leaves the log, not the table
     sa.Column("key", sa.Text, nullable=False, server_default=""),
-    sa.Column("slate", sa.JSON(none_as_null=True)),  # what was shown; none in older logs
+    sa.Column("slate", sa.JSON(none_as_null=True)),  # NULL in older logs
 )
 
 ballots = sa.Table(
@@ -56,8 +56,8 @@ ballots = sa.Table(
 
 versions = sa.Table("zorank_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
 
-# SQLite and PostgreSQL read these statements alike, but for the name of an automatic key and of
-# bytes. The index guarantees that no round stands twice in a log.
+# SQLite and PostgreSQL share these statements; only the types of the primary key and of bytes
+# differ. The partial unique index guarantees that a log has one current round per position.
 FIRST_TABLES = """
 CREATE TABLE zorank_runs (
     id {key}, name TEXT NOT NULL UNIQUE, optimizer TEXT NOT NULL, options JSON NOT NULL,
@@ -99,8 +99,8 @@ DIALECTS = {
 
 
 def upgrade(connection: sa.Connection) -> None:
-    """Bring a database, empty or old, to the newest tables; refuse one from the future."""
-    if connection.dialect.name == "postgresql":  # two that open a new database take turns
+    """Create or upgrade the tables; raise a StoreError if a newer zorank made them."""
+    if connection.dialect.name == "postgresql":  # processes that open a new database take turns
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY_LOCK)))
     found = 0
     if sa.inspect(connection).has_table(versions.name):
@@ -110,13 +110,13 @@ def upgrade(connection: sa.Connection) -> None:
             f"this database has tables of version {found}, written by a newer zorank; "
             f"this one knows versions up to {len(MIGRATIONS)}: upgrade zorank to open it"
         )
-    words = DIALECTS.get(connection.dialect.name)
-    if words is None:
+    types = DIALECTS.get(connection.dialect.name)
+    if types is None:
         raise StoreError(
-            f"zorank keeps runs in SQLite and PostgreSQL, not in {connection.dialect.name}"
+            f"{connection.dialect.name} databases are not supported; use SQLite or PostgreSQL"
         )
     for migration in MIGRATIONS[found:]:
-        for statement in migration.format(**words).split(";"):
+        for statement in migration.format(**types).split(";"):
             connection.exec_driver_sql(statement)
     if found < len(MIGRATIONS):
         connection.execute(sa.delete(versions))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank.errors import InvalidInput, LookError
-from zorank.looks import CHUNK, Plan, RunLooks, look_of, plan_for
+from zorank.looks import CHUNK, LookPlan, RunLooks, look_of, plan_for
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Run
 
@@ -32,9 +32,9 @@ class Planner:
     """How many looks runs of each renderer can afford; each is tried once with given options."""
 
     def __init__(self) -> None:
-        self._plans: dict[str, Plan | None] = {}
+        self._plans: dict[str, LookPlan | None] = {}
 
-    def plan(self, renderer: ResolvedRenderer, options: Mapping[str, Any]) -> Plan | None:
+    def plan(self, renderer: ResolvedRenderer, options: Mapping[str, Any]) -> LookPlan | None:
         """The plan for a new run; None if it works without looks."""
         key = f"{renderer.name} {json.dumps(options, sort_keys=True, default=repr)}"
         if key not in self._plans:
@@ -48,7 +48,7 @@ def looks_for(meta: Mapping[str, Any], renderer: ResolvedRenderer, seed: int) ->
     if not kept or meta.get("looks_problem") or look is None:
         return None
     try:
-        plan = Plan(**kept)
+        plan = LookPlan(**kept)
     except (TypeError, InvalidInput):  # somebody changed it; the run works by numbers
         return None
     return RunLooks(look, renderer.dim, renderer.space, seed, plan)

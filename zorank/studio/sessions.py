@@ -21,7 +21,7 @@ from zorank import rng
 from zorank.errors import InvalidInput, StaleAnswer, unknown_name
 from zorank.looks import RunLooks
 from zorank.optimizers import RankLooks, RankProcess
-from zorank.protocols import AnyOptimizer, Store
+from zorank.protocols import AnyOptimizer, Capabilities, Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run, Step
 from zorank.slates import Slate
@@ -432,4 +432,4 @@ def _ranking(session: Session, on_screen: Ranking) -> Ranking:
 
 def learns_raters(optimizer: AnyOptimizer) -> bool:
     """Whether a method models every rater's own noise, so that nobody else has to weigh them."""
-    return bool(getattr(optimizer, "learns_raters", False))
+    return Capabilities.of(optimizer).learns_raters

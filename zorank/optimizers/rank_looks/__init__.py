@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from zorank._recipes import Again, Derived, Given, Made, rounded
+from zorank._recipes import DerivedPoints, DerivedVector, LoggedVector, StoredVector, round_large
 from zorank.errors import InvalidInput
 from zorank.optimizers.rank_looks import choice, pool
 from zorank.optimizers.rank_looks.mixes import Mixture, weigh
@@ -200,7 +200,7 @@ class RankLooks:
 
     def _short(self, candidates: Rows) -> Rows:
         """Candidates as they may be shown: with few digits if they are large."""
-        return rounded(candidates) if self.space == "gaussian" else candidates
+        return round_large(candidates) if self.space == "gaussian" else candidates
 
     def _place(self, x: Vector) -> Vector:
         """Put a candidate, in units of sigma0, where candidates may lie."""
@@ -229,7 +229,12 @@ class RankLooks:
         shown = points.pick(chosen)
         others = [self._shown(self.sigma0 * x) for x in shown.numbers[1:]]
         best = state.process.known[incumbent]
-        design = Derived.of([Made(best, Again(best)), *(Made(x, Given(x)) for x in others)])
+        design = DerivedPoints.of(
+            [
+                DerivedVector(best, LoggedVector(best)),
+                *(DerivedVector(x, StoredVector(x)) for x in others),
+            ]
+        )
         promise = choice.promise(samples, incumbent, chosen[1:])
         return Slate(design, k=self.k, looks=shown.looks, promise=promise)
 

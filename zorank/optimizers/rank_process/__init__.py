@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from zorank._recipes import Again, Climb, Derived, Made, around, put
+from zorank._recipes import (
+    DerivedPoints,
+    DerivedVector,
+    GradientStep,
+    LoggedVector,
+    place_repeatably,
+    random_points,
+)
 from zorank.errors import InvalidInput
 from zorank.optimizers.rank_process.posterior import (
     Belief,
@@ -78,7 +85,7 @@ class Peak:
     x: Vector
     lead: float
     doubt: float
-    climb: Climb
+    climb: GradientStep
 
     @property
     def chance(self) -> float:
@@ -131,7 +138,7 @@ class ProcessState:
     moved: bool = False
     peak: Peak | None = None
     pair: bool = False
-    start: Again | None = None
+    start: LoggedVector | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,26 +183,26 @@ class RankProcess:
                 f"x0 reaches {np.abs(x0).max():g}, too far to square in units of sigma0 = "
                 f"{self.sigma0:g}; give sigma0 the rough scale of the space, or a nearer x0"
             )
-        x, space = put(self._space(x0.size), x0.copy())
-        return ProcessState(x, start=Again(x0, space))
+        x, space = place_repeatably(self._space(x0.size), x0.copy())
+        return ProcessState(x, start=LoggedVector(x0, space))
 
     def ask(self, state: ProcessState, rng: np.random.Generator) -> Slate:
         """The peak, fresh directions around it, and the best so far where it is needed."""
         space, d = self._space(state.x0.size), state.x0.size
         if self.pick and not state.known:
-            starts = around(rng, self.m, d, self.sigma0, space)
-            return Slate(Derived.of(starts), question="start", k=self.k)
+            starts = random_points(rng, self.m, d, self.sigma0, space)
+            return Slate(DerivedPoints.of(starts), question="start", k=self.k)
         best = self._made(state, state.best)
         if self.pairs and self._too_close(state):
-            return Slate(Derived.of([best, self._made(state, state.runner_up)]))
-        peak = None if state.peak is None else Made(state.peak.x, state.peak.climb)
+            return Slate(DerivedPoints.of([best, self._made(state, state.runner_up)]))
+        peak = None if state.peak is None else DerivedVector(state.peak.x, state.peak.climb)
         shown = [] if peak is None else [peak]
         if self._needs_best(state):
             shown.insert(0, best)
         shown = shown[: self.m - 1]  # one direction at least is fresh
         radius = self._radius(state) * self.sigma0
-        fresh = around(rng, self.m - len(shown), d, radius, space, peak or best)
-        return Slate(Derived.of([*shown, *fresh]), k=self.k)
+        fresh = random_points(rng, self.m - len(shown), d, radius, space, peak or best)
+        return Slate(DerivedPoints.of([*shown, *fresh]), k=self.k)
 
     def tell(self, state: ProcessState, slate: Slate, answer: Answer) -> ProcessState:
         """Hear the answer, and think everything over."""
@@ -245,11 +252,11 @@ class RankProcess:
         )
         return self._think(_forget(state)) if len(said) else state
 
-    def _made(self, state: ProcessState, i: int) -> Made:
+    def _made(self, state: ProcessState, i: int) -> DerivedVector:
         """A known candidate as the log has it; the start before there are any."""
         if state.known:
-            return Made(state.known[i], Again(state.known[i]))
-        return Made(state.x0, state.start or Again(state.x0))
+            return DerivedVector(state.known[i], LoggedVector(state.known[i]))
+        return DerivedVector(state.x0, state.start or LoggedVector(state.x0))
 
     def _space(self, d: int) -> Space:
         return make_space(self.space, self.bounds, d)
@@ -359,14 +366,16 @@ class RankProcess:
         step = float(steps[np.argmax(belief.mean(gaps)), 0])
         keep, go = (math.cos(step), math.sin(step)) if on_shell else (1.0, step)
         climb = replace(climb, slope=slope, keep=keep, go=go)
-        peak, space = put(self._space(x.size), climb.end(gradient))
+        peak, space = place_repeatably(self._space(x.size), climb.end(gradient))
         gap = self._gaps(state.known, state.squares, peak[None])[0]
         lead, doubt = belief.difference(gap, near, float(gap[best]))
         if not (lead > 0 and gap.all()):
             return None
         return Peak(peak, lead, doubt, replace(climb, space=space))
 
-    def _uphill(self, state: ProcessState, belief: Belief, best: int) -> tuple[Climb, Vector]:
+    def _uphill(
+        self, state: ProcessState, belief: Belief, best: int
+    ) -> tuple[GradientStep, Vector]:
         """The way up the gradient g at x, and (y − x)·g/d sigma0² for every known y.
 
         The latter follows from the gaps: (y − x)·(z − x)/d is gap(x, y) + gap(x, z) − gap(y, z).
@@ -375,7 +384,7 @@ class RankProcess:
         pulls = belief.weights * belief.kernel(near)
         total = float(pulls.sum())
         along = total * near + pulls @ near - state.gaps @ pulls
-        climb = Climb(state.known, best, pulls, total)
+        climb = GradientStep(state.known, best, pulls, total)
         if self.space == "gaussian":  # what leads off the shell is no way up
             outward = (state.squares - state.squares[best]) / (2.0 * d) - near
             share = float((pulls @ outward) * d / state.squares[best])

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.types import Answer, Ballot, Poll, Ranking, Values, Vector
+from zorank.answers import as_ranking
+from zorank.types import Answer, Ballot, Poll, Ranking, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,8 +120,7 @@ def _concatenate(parts: Sequence[Comparisons]) -> Comparisons:
 def _ballots(answer: Answer) -> tuple[Ballot, ...]:
     if isinstance(answer, Poll):
         return answer.ballots
-    ranking = Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
-    return (Ballot(ANONYMOUS, ranking),)
+    return (Ballot(ANONYMOUS, as_ranking(answer)),)
 
 
 def _pairs(ranking: Ranking, m: int) -> Iterator[tuple[int, int, bool]]:

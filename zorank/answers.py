@@ -1,0 +1,301 @@
+"""The answers that a judge can give to a slate. Frozen; they validate themselves.
+
+A `Ranking` is a stack of levels, best first: the named groups, then everything that was not
+named, then the groups named worst. Two candidates on one level tie. This covers "the best k of m
+in order", ties, best-and-worst, a single pair and "no difference". The comparison graph of the
+paper (section 2.2) has an edge from every candidate to every candidate on a lower level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from zorank._arrays import as_vector, short
+from zorank.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Group: TypeAlias = tuple[int, ...]
+"""Positions of a slate that tie."""
+
+Order: TypeAlias = Sequence[int | Sequence[int]]
+"""A ranking as a plain list, best first; an inner list is a tie."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """An order of some of a slate's positions, best first; usually made with `Ranking.of`.
+
+    Attributes:
+        best: the named groups, best first; positions in one group tie.
+        worst: groups below everything that is not named, best first, so the last is the worst.
+        among: the positions that were compared; None means the whole slate.
+    """
+
+    best: tuple[Group, ...] = ()
+    worst: tuple[Group, ...] = ()
+    among: Group | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "best", _groups(self.best))
+        object.__setattr__(self, "worst", _groups(self.worst))
+        named = self.named
+        _check_distinct(named)
+        if self.among is not None:
+            among = tuple(p for (p,) in _groups(self.among))
+            if not among:
+                raise InvalidInput(
+                    "a ranking must compare at least one position, found an empty `among`"
+                )
+            _check_distinct(among)
+            outside = sorted(set(named) - set(among))
+            if outside:
+                raise InvalidInput(
+                    f"position {outside[0]} is ranked but is not among the positions shown, "
+                    f"{list(among)}"
+                )
+            object.__setattr__(self, "among", among)
+
+    @classmethod
+    def of(
+        cls, order: Iterable[int | Iterable[int]], worst: Iterable[int | Iterable[int]] = ()
+    ) -> Ranking:
+        """Return a ranking, best first: in `of([2, [0, 5]])` 2 is best, and 0 and 5 tie."""
+        return cls(_groups(order), _groups(worst))
+
+    @classmethod
+    def from_values(cls, values: ArrayLike, top: int | None = None) -> Ranking:
+        """Rank values, smaller is better, and name only the best `top`.
+
+        Equal values tie. A tie at the cut is named as a whole, so that the ranking does not
+        depend on the order of the candidates.
+        """
+        v = as_vector(values, "values")
+        depth = v.size if top is None else _depth(top, v.size)
+        order = np.argsort(v, kind="stable")
+        groups: list[list[int]] = []
+        for rank, position in enumerate(order.tolist()):
+            if rank and v[position] == v[order[rank - 1]]:
+                groups[-1].append(position)
+            elif rank < depth:
+                groups.append([position])
+            else:
+                break
+        return cls(tuple(tuple(g) for g in groups))
+
+    @classmethod
+    def pair(cls, winner: int, loser: int) -> Ranking:
+        """Return a single comparison; the other positions are not compared."""
+        return cls(((winner,), (loser,)), among=(winner, loser))
+
+    @classmethod
+    def best_worst(cls, best: int, worst: int) -> Ranking:
+        """Return a ranking with one position best, one worst, and the others tied in between."""
+        return cls(((best,),), ((worst,),))
+
+    @classmethod
+    def no_difference(cls) -> Ranking:
+        """Return the answer of a judge who sees no difference: a graph without edges."""
+        return cls()
+
+    @property
+    def named(self) -> Group:
+        """All named positions, best first."""
+        return tuple(p for group in (*self.best, *self.worst) for p in group)
+
+    def check(self, m: int) -> None:
+        """Raise unless this ranking fits a slate of m candidates."""
+        if m < 1:
+            raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
+        for position in self.among if self.among is not None else self.named:
+            if position >= m:
+                raise InvalidInput(
+                    f"position {position} is not on a slate of {m}; "
+                    f"positions run from 0 to {m - 1}"
+                )
+
+    def completed(self, m: int) -> Ranking:
+        """Return an equal ranking that names all m positions, if only the last one is missing.
+
+        The missing position already has a level of its own, so the comparisons are the same.
+        """
+        rest = set(range(m)) - set(self.named)
+        if len(rest) != 1 or not self.best or self.worst or self.among is not None:
+            return self
+        return replace(self, best=(*self.best, tuple(rest)))
+
+    def levels(self, m: int) -> NDArray[np.int64]:
+        """Return the level of each of m positions: 0 is best, -1 was not compared."""
+        self.check(m)
+        levels = np.full(m, len(self.best), dtype=np.int64)
+        if self.among is not None:
+            levels[:] = -1
+            levels[list(self.among)] = len(self.best)
+        for level, group in enumerate(self.best):
+            levels[list(group)] = level
+        for level, group in enumerate(self.worst, start=len(self.best) + 1):
+            levels[list(group)] = level
+        return levels
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; `answer_from_json` reads them."""
+        data: dict[str, Any] = {"order": [list(g) for g in self.best]}
+        if self.worst:
+            data["worst"] = [list(g) for g in self.worst]
+        if self.among is not None:
+            data["among"] = list(self.among)
+        return data
+
+
+MAX_WEIGHT = 1e6
+"""The largest weight of a ballot."""
+
+
+@dataclass(frozen=True)
+class Ballot:
+    """One rater's ranking and its weight."""
+
+    rater: str
+    ranking: Ranking
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        ranking: Any = self.ranking
+        if not isinstance(ranking, Ranking):
+            object.__setattr__(self, "ranking", Ranking.of(ranking))
+        is_number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
+        if not (is_number and 0 <= self.weight <= MAX_WEIGHT):
+            raise InvalidInput(
+                f"the weight of rater {self.rater!r} must be from 0 to {MAX_WEIGHT:g}, "
+                f"found {self.weight!r}"
+            )
+
+
+@dataclass(frozen=True)
+class Poll:
+    """Several raters' rankings of one slate: the weighted sum of their comparison graphs."""
+
+    ballots: tuple[Ballot, ...]
+
+    def __post_init__(self) -> None:
+        ballots = () if isinstance(self.ballots, Ballot) else tuple(self.ballots)
+        if not ballots or not all(isinstance(b, Ballot) for b in ballots):
+            raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
+        object.__setattr__(self, "ballots", ballots)
+
+    def check(self, m: int) -> None:
+        """Raise unless every ballot fits a slate of m candidates."""
+        for ballot in self.ballots:
+            ballot.ranking.check(m)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; `answer_from_json` reads them."""
+        return {
+            "ballots": [
+                {"rater": b.rater, "weight": b.weight, "ranking": b.ranking.to_json()}
+                for b in self.ballots
+            ]
+        }
+
+
+@dataclass(frozen=True)
+class Values:
+    """The candidates' values, smaller is better, for baselines that need more than an order."""
+
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", tuple(as_vector(self.values, "values").tolist()))
+
+    def check(self, m: int) -> None:
+        """Raise unless there is one value for each of m candidates."""
+        if len(self.values) != m:
+            raise InvalidInput(f"a slate of {m} needs {m} values, found {len(self.values)}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values; `answer_from_json` reads them."""
+        return {"values": list(self.values)}
+
+
+Answer: TypeAlias = Ranking | Poll | Values
+
+
+def as_ranking(answer: Ranking | Values) -> Ranking:
+    """Return an answer as a ranking; equal values tie."""
+    return Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
+
+
+def answer_from_json(data: Mapping[str, Any]) -> Answer:
+    """Return the answer that `to_json` wrote."""
+    try:
+        if "values" in data:
+            return Values(tuple(data["values"]))
+        if "ballots" in data:
+            return Poll(
+                tuple(
+                    Ballot(b["rater"], ranking_from_json(b["ranking"]), b["weight"])
+                    for b in data["ballots"]
+                )
+            )
+        return ranking_from_json(data)
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"{short(data)} is not an answer in zorank's JSON form") from error
+
+
+def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
+    """Return the ranking that `to_json` wrote."""
+    among = data.get("among")
+    return Ranking(
+        _groups(data["order"]),
+        _groups(data.get("worst", ())),
+        None if among is None else tuple(among),
+    )
+
+
+def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
+    """Return an order as groups of positions; single positions become groups of one."""
+    unordered = (str, bytes, set, frozenset, Mapping)
+    is_order = isinstance(order, Iterable) and not isinstance(order, unordered)
+    if not is_order or _is_scalar(order):
+        raise InvalidInput(f"an order must be a list of positions, best first; found {order!r}")
+    groups = (
+        (_position(item),)
+        if isinstance(item, (str, bytes)) or not isinstance(item, Iterable) or _is_scalar(item)
+        else tuple(_position(p) for p in item)
+        for item in order
+    )
+    return tuple(g for g in groups if g)
+
+
+def _is_scalar(item: object) -> bool:
+    return isinstance(item, np.ndarray) and item.ndim == 0
+
+
+def _position(p: Any) -> int:
+    p = p.item() if _is_scalar(p) else p
+    if isinstance(p, (bool, np.bool_)) or not isinstance(p, Integral):
+        raise InvalidInput(f"a position must be a whole number, 0 or more, found {p!r}")
+    if p < 0:
+        raise InvalidInput(f"position {p} is negative; positions count from 0")
+    return int(p)
+
+
+def _check_distinct(positions: Group) -> None:
+    seen: set[int] = set()
+    for p in positions:
+        if p in seen:
+            raise InvalidInput(f"position {p} is named more than once; name each at most once")
+        seen.add(p)
+
+
+def _depth(top: Any, m: int) -> int:
+    is_count = isinstance(top, Integral) and not isinstance(top, bool)
+    if not is_count or not 1 <= int(top) <= m:
+        raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {top!r}")
+    return int(top)
