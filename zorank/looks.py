@@ -21,7 +21,7 @@ import numpy as np
 
 from zorank import descriptors, rng
 from zorank.errors import LookError
-from zorank.optimizers.rank_process.posterior import one_thread
+from zorank.optimizers.blas import one_thread
 from zorank.optimizers.settings import check_count
 from zorank.protocols import Renderer
 from zorank.renderers.interface import ResolvedRenderer, resolve
