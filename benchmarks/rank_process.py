@@ -37,7 +37,7 @@ def main() -> None:
     print("pictures seen   comparisons   ms a round   ratio to one inversion")
     for mark in MARKS:
         near = [seconds for count, seconds in took.items() if abs(count - mark) <= 5 * SHOWN]
-        size = min(mark * 5 // 6, len(state.said))
+        size = min(mark * 5 // 6, len(state.comparisons))
         bound = _inversion(size)
         middle = statistics.median(near)
         print(f"{mark:13d} {size:13d} {1e3 * middle:12.1f} {middle / bound:24.1f}")

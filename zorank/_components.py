@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zorank.errors import LookError
-from zorank.optimizers.rank_process.posterior import one_thread
+from zorank.optimizers.blas import one_thread
 from zorank.types import Matrix, Vector
 
 COMPONENTS = 40

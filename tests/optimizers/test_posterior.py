@@ -7,25 +7,31 @@ import numpy as np
 import pytest
 
 from zorank import Ballot, Poll, Ranking
+from zorank.optimizers.rank_process.comparisons import Comparisons
+from zorank.optimizers.rank_process.hyperparameters import Hyperparameters
+from zorank.optimizers.rank_process.inference import infer_hyperparameters
 from zorank.optimizers.rank_process.inverse_roots import inverse_roots
-from zorank.optimizers.rank_process.posterior import SLIPS, Comparisons, Traits, believe, infer
+from zorank.optimizers.rank_process.posterior import fit_posteriors
+from zorank.optimizers.rank_process.propagation import LAPSE_RATE
 
 FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
 
 
 def heard(*answers, slates=None):
-    said, raters = Comparisons.none(), ()
+    comparisons, raters = Comparisons.empty(), ()
     for n, answer in enumerate(answers):
-        said, raters = said.hear(answer, range(6) if slates is None else slates[n], raters)
-    return said, raters
+        comparisons, raters = comparisons.add(
+            answer, range(6) if slates is None else slates[n], raters
+        )
+    return comparisons, raters
 
 
-def probability(said, m=6):
+def probability(comparisons, m=6):
     """Of these comparisons between candidates that any order suits, slips included: all orders."""
     total = 0.0
     for order in permutations(range(m)):
-        right = np.array(order)[said.better] < np.array(order)[said.worse]
-        total += np.where(right, 1 - SLIPS, SLIPS).prod()
+        right = np.array(order)[comparisons.better] < np.array(order)[comparisons.worse]
+        total += np.where(right, 1 - LAPSE_RATE, LAPSE_RATE).prod()
     return total / math.factorial(m)
 
 
@@ -40,27 +46,32 @@ def probability(said, m=6):
     ],
 )
 def test_answers_about_unknown_candidates_are_equally_likely(answer, ways):
-    said, _ = heard(answer)
-    assert probability(said) == pytest.approx(1 / ways, rel=0.2)  # but for slips
-    belief = believe(FAR, said, [Traits(noise=0.3)])[0]
-    assert belief.evidence == pytest.approx(math.log(probability(said)), abs=0.03)
+    comparisons, _ = heard(answer)
+    assert probability(comparisons) == pytest.approx(1 / ways, rel=0.2)  # but for slips
+    posterior = fit_posteriors(FAR, comparisons, [Hyperparameters(noise=0.3)])[0]
+    assert posterior.log_evidence == pytest.approx(math.log(probability(comparisons)), abs=0.03)
 
 
 @pytest.mark.parametrize("alike", [2, 3, 6])
 def test_the_evidence_of_no_difference_is_its_probability(alike):
-    said, _ = Comparisons.none().hear(Ranking.no_difference(), range(alike), ())
-    traits = Traits(noise=0.3, threshold=0.5)
+    comparisons, _ = Comparisons.empty().add(Ranking.no_difference(), range(alike), ())
+    found = Hyperparameters(noise=0.3, threshold=0.5)
     draws = np.random.default_rng(0).standard_normal((alike, 1_000_000))
-    draws *= math.sqrt(1 + (traits.noise * traits.spread) ** 2)
-    close = np.abs(draws[said.better] - draws[said.worse]) < traits.threshold * traits.spread
-    belief = believe(FAR[:alike, :alike], said, [traits])[0]
-    assert belief.evidence == pytest.approx(math.log(close.all(axis=0).mean()), abs=0.06)
+    draws *= math.sqrt(1 + (found.noise * found.utility_sd) ** 2)
+    close = (
+        np.abs(draws[comparisons.better] - draws[comparisons.worse])
+        < found.threshold * found.utility_sd
+    )
+    posterior = fit_posteriors(FAR[:alike, :alike], comparisons, [found])[0]
+    assert posterior.log_evidence == pytest.approx(math.log(close.all(axis=0).mean()), abs=0.06)
 
 
 def test_what_looks_alike_is_believed_to_be_close():
-    said, _ = heard(Ranking.no_difference())
+    comparisons, _ = heard(Ranking.no_difference())
     doubts = [
-        believe(FAR, said, [Traits(noise=0.05, threshold=t)])[0].difference(FAR[0], FAR[1], 50)[1]
+        fit_posteriors(FAR, comparisons, [Hyperparameters(noise=0.05, threshold=t)])[0].difference(
+            FAR[0], FAR[1], 50
+        )[1]
         for t in (0.1, 3.0)
     ]
     assert doubts[0] < 0.2 < 1.2 < doubts[1]
@@ -68,11 +79,11 @@ def test_what_looks_alike_is_believed_to_be_close():
 
 @pytest.mark.parametrize("order", [[0, [1, 2], 3], [[0, 3], 1]])
 def test_tied_candidates_are_compared_with_the_others_only(order):
-    said, _ = heard(Ranking.of(order))
+    comparisons, _ = heard(Ranking.of(order))
     levels = Ranking.of(order).levels(6)
-    assert not said.tied.any()
-    assert (levels[said.better] < levels[said.worse]).all()
-    assert set(said.better) | set(said.worse) == set(range(6))
+    assert not comparisons.tied.any()
+    assert (levels[comparisons.better] < levels[comparisons.worse]).all()
+    assert set(comparisons.better) | set(comparisons.worse) == set(range(6))
 
 
 def test_no_difference_ties_everything_and_unnamed_is_not_tied():
@@ -81,19 +92,19 @@ def test_no_difference_ties_everything_and_unnamed_is_not_tied():
 
 
 def test_the_mean_follows_the_ranking():
-    said, _ = heard(Ranking.of([3, 1, 0, 2, 5, 4]))
-    mean = believe(FAR, said, [Traits()])[0].mean(FAR)
+    comparisons, _ = heard(Ranking.of([3, 1, 0, 2, 5, 4]))
+    mean = fit_posteriors(FAR, comparisons, [Hyperparameters()])[0].mean(FAR)
     assert np.argsort(-mean).tolist() == [3, 1, 0, 2, 5, 4]
 
 
 def test_what_is_near_a_favourite_is_liked_and_what_is_far_is_uncertain():
-    gaps = np.array([[0.0, 2.0, 0.01], [2.0, 0.0, 2.0], [0.01, 2.0, 0.0]])
-    said, _ = heard(Ranking.pair(0, 1))
-    belief = believe(gaps, said, [Traits(length=0.5)])[0]
-    mean = belief.mean(gaps)
+    dists = np.array([[0.0, 2.0, 0.01], [2.0, 0.0, 2.0], [0.01, 2.0, 0.0]])
+    comparisons, _ = heard(Ranking.pair(0, 1))
+    posterior = fit_posteriors(dists, comparisons, [Hyperparameters(lengthscale=0.5)])[0]
+    mean = posterior.mean(dists)
     assert mean[2] > 0.9 * mean[0] > 0 > mean[1]
-    near = belief.difference(gaps[2], gaps[0], 0.01)
-    far = belief.difference(np.full(3, 50.0), gaps[0], 50.0)
+    near = posterior.difference(dists[2], dists[0], 0.01)
+    far = posterior.difference(np.full(3, 50.0), dists[0], 50.0)
     assert near[1] < 0.3 < 0.8 < far[1]
 
 
@@ -102,29 +113,29 @@ def spread_out():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((60, 40))
     x *= np.sqrt(40) / np.linalg.norm(x, axis=1, keepdims=True)
-    gaps = 1 - x @ x.T / 40
-    np.fill_diagonal(gaps, 0.0)
-    return x[:, 0], gaps, [range(i, i + 6) for i in range(0, 60, 6)], rng
+    dists = 1 - x @ x.T / 40
+    np.fill_diagonal(dists, 0.0)
+    return x[:, 0], dists, [range(i, i + 6) for i in range(0, 60, 6)], rng
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3, 1.0])
 def test_the_noise_of_a_judge_is_found(spread_out, noise):
-    u, gaps, slates, rng = spread_out
+    u, dists, slates, rng = spread_out
     slates = 2 * slates  # every slate is looked at twice
     looks = rng.standard_normal((20, 6))
     answers = [
         Ranking.from_values(-u[list(s)] - noise * look)
         for s, look in zip(slates, looks, strict=True)
     ]
-    said, raters = heard(*answers, slates=slates)
-    traits = Traits(factors=(1.0,) * len(raters))
+    comparisons, raters = heard(*answers, slates=slates)
+    found = Hyperparameters(rater_factors=(1.0,) * len(raters))
     for _ in range(8):
-        traits, _ = infer(gaps, said, traits, None, length_width=0.75)
-    assert noise / 2.5 < traits.noise < max(2.5 * noise, 0.25)
+        found, _ = infer_hyperparameters(dists, comparisons, found, None, lengthscale_sd=0.75)
+    assert noise / 2.5 < found.noise < max(2.5 * noise, 0.25)
 
 
 def test_a_careless_rater_counts_less(spread_out):
-    u, gaps, slates, rng = spread_out
+    u, dists, slates, rng = spread_out
     polls = [
         Poll(
             (
@@ -134,25 +145,27 @@ def test_a_careless_rater_counts_less(spread_out):
         )
         for s in slates
     ]
-    said, raters = heard(*polls, slates=slates)
+    comparisons, raters = heard(*polls, slates=slates)
     assert raters == ("careful", "careless")
-    traits = Traits(factors=(1.0, 1.0))
+    found = Hyperparameters(rater_factors=(1.0, 1.0))
     for turn in range(6):
-        shifted = said.where(said.ballot < said.ballot[-1] + 1 - turn % 2)
-        traits, _ = infer(gaps, shifted, traits, None, length_width=0.75)
-    assert traits.factors[1] > 1.5 * traits.factors[0]
+        shifted = comparisons.select(comparisons.ballot < comparisons.ballot[-1] + 1 - turn % 2)
+        found, _ = infer_hyperparameters(dists, shifted, found, None, lengthscale_sd=0.75)
+    assert found.rater_factors[1] > 1.5 * found.rater_factors[0]
 
 
 def test_a_ballot_without_weight_is_not_heard():
-    said, raters = heard(Poll((Ballot("a", Ranking.of([1, 0])), Ballot("b", Ranking.of([0]), 0))))
+    comparisons, raters = heard(
+        Poll((Ballot("a", Ranking.of([1, 0])), Ballot("b", Ranking.of([0]), 0)))
+    )
     assert raters == ("a",)
-    assert len(said) == 5
+    assert len(comparisons) == 5
 
 
 def test_a_single_absurd_answer_does_not_turn_a_belief_round():
     orders = [Ranking.of([0, 1, 2, 3, 4, 5])] * 6
     before, after = (
-        believe(FAR, heard(*orders, *extra)[0], [Traits(noise=0.05)])[0].mean(FAR)
+        fit_posteriors(FAR, heard(*orders, *extra)[0], [Hyperparameters(noise=0.05)])[0].mean(FAR)
         for extra in ([], [Ranking.of([5, 4, 3, 2, 1, 0])])
     )
     assert np.isfinite(after).all()

@@ -7,7 +7,8 @@ import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run, rng
 from zorank._recipes import ROUNDED_DIM
-from zorank.optimizers import RankLooks, RankProcess, rank_process
+from zorank.optimizers import RankLooks, RankProcess
+from zorank.optimizers.rank_process import state as process_state
 from zorank.problems import rosenbrock
 from zorank.slates import Points, Shell, Slate
 from zorank.stores import MemoryStore
@@ -153,9 +154,11 @@ def test_several_raters_each_have_a_noise_of_their_own():
         return Poll((Ballot("careful", honest(slate)), Ballot("careless", careless)))
 
     run = session(poll, rounds=8, looks=Waves())
-    careful, careless = run.state.process.traits.factors
+    careful, careless = run.state.process.hyperparameters.rater_factors
     assert careless > careful
-    assert {mix.traits.factors for mix in run.state.mixture.mixes} == {(careful, careless)}
+    assert {
+        component.hyperparameters.rater_factors for component in run.state.mixture.components
+    } == {(careful, careless)}
 
 
 @pytest.mark.parametrize("options", [{}, {"pick": True}, {"m": 3, "k": 1, "sigma0": 1.0}])
@@ -178,12 +181,12 @@ def test_looks_that_begin_late_bring_those_of_earlier_candidates_along():
     assert looks.seen == []
     assert bits(run.ask()) == bits(plain.ask())
     shown = len(run.unlooked())
-    assert shown == len(run.state.process.known) > 6
+    assert shown == len(run.state.process.candidates) > 6
     run.tell(honest(run.ask()))
     line = run.steps[3]
     assert len(line.slate.looks) == shown + 6
     assert run.unlooked() == []
-    assert len(run.state.looks) == len(run.state.process.known)
+    assert len(run.state.looks) == len(run.state.process.candidates)
     assert "looks" in run.history[-1]
     assert "looks" not in run.history[-2]
     assert len(run.ask().looks) == 6
@@ -198,10 +201,10 @@ def test_looks_that_do_not_fit_are_refused():
 
 
 def test_old_answers_are_forgotten_with_their_looks(monkeypatch):
-    monkeypatch.setattr(rank_process, "MOST_COMPARISONS", 30)
+    monkeypatch.setattr(process_state, "MAX_COMPARISONS", 30)
     run = session(rounds=12, looks=Waves(), pool=8)
-    assert len(run.state.process.said) <= 30
-    assert len(run.state.looks) == len(run.state.process.known) < 60
+    assert len(run.state.process.comparisons) <= 30
+    assert len(run.state.looks) == len(run.state.process.candidates) < 60
     assert taste(run.best()) > 0.5
     again = Run.open(run._store, run.name)
     assert again.best().tobytes() == run.best().tobytes()
@@ -209,8 +212,8 @@ def test_old_answers_are_forgotten_with_their_looks(monkeypatch):
 
 def test_more_than_all_the_comparisons_that_are_kept():
     run = session(rounds=32, looks=Waves(reference=24), m=12, pool=4)
-    assert 300 < len(run.state.process.said) <= rank_process.MOST_COMPARISONS
-    assert len(run.state.process.known) < 32 * 11
+    assert 300 < len(run.state.process.comparisons) <= process_state.MAX_COMPARISONS
+    assert len(run.state.process.candidates) < 32 * 11
     assert taste(run.best()) > 0.6
 
 

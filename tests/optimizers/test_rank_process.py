@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run
-from zorank.optimizers import RankProcess, rank_process
+from zorank.optimizers import RankProcess
+from zorank.optimizers.rank_process import state as process_state
 from zorank.slates import Points, Slate
 
 DIM = 40
@@ -95,10 +96,10 @@ def test_who_sees_no_difference_is_shown_more():
 
 
 def test_old_answers_are_forgotten_and_the_best_is_not(monkeypatch):
-    monkeypatch.setattr(rank_process, "MOST_COMPARISONS", 30)
+    monkeypatch.setattr(process_state, "MAX_COMPARISONS", 30)
     run = session(honest, rounds=25)
-    assert len(run.state.said) <= 30
-    assert len(run.state.known) <= 40
+    assert len(run.state.comparisons) <= 30
+    assert len(run.state.candidates) <= 40
     assert liking(run.best()) > 2.5
     again = Run(run.optimizer, np.ones(DIM), seed=3)
     for line in run.rounds():
@@ -127,7 +128,7 @@ def test_several_raters_each_have_a_noise_of_their_own():
         return Poll((Ballot("careful", honest(slate)), Ballot("careless", careless)))
 
     run = session(poll)
-    careful, careless = run.state.traits.factors
+    careful, careless = run.state.hyperparameters.rater_factors
     assert careless > 1.3 * careful
     assert liking(run.best()) > 1.5
 
@@ -142,13 +143,13 @@ def test_it_minimises_in_free_space_too():
 
 
 def test_one_ballot_may_be_larger_than_all_that_is_kept(monkeypatch):
-    monkeypatch.setattr(rank_process, "MOST_COMPARISONS", 5)
+    monkeypatch.setattr(process_state, "MAX_COMPARISONS", 5)
     run = session(honest, rounds=3, m=8)
-    assert len(run.state.said) == 7
+    assert len(run.state.comparisons) == 7
 
 
 def test_a_start_too_far_to_square_is_refused():
-    with pytest.raises(InvalidInput, match="sigma0 the rough scale"):
+    with pytest.raises(InvalidInput, match="set sigma0 to the rough scale"):
         Run("rank-process", np.full(3, 1e155))
 
 
@@ -162,8 +163,8 @@ def test_distances_are_exact_however_small_and_who_is_shown_twice_is_one():
     for rows in ([x, y, x, close], [closest, y, closest, x]):
         slate = Slate(Points(np.array(rows)))
         state = optimizer.tell(state, slate, Ranking.of([1, 3, 0, 2]))
-    assert np.array(state.known).tolist() == np.array([x, y, close, closest]).tolist()
-    steps = np.array(state.known)[:, None] - np.array(state.known)
-    gaps = (np.linalg.norm(steps, axis=2) / scale) ** 2
-    assert state.gaps == pytest.approx(gaps, rel=1e-7, abs=0)
-    assert (state.gaps == 0).tolist() == np.eye(4, dtype=bool).tolist()
+    assert np.array(state.candidates).tolist() == np.array([x, y, close, closest]).tolist()
+    steps = np.array(state.candidates)[:, None] - np.array(state.candidates)
+    dists = (np.linalg.norm(steps, axis=2) / scale) ** 2
+    assert state.half_sq_dists == pytest.approx(dists, rel=1e-7, abs=0)
+    assert (state.half_sq_dists == 0).tolist() == np.eye(4, dtype=bool).tolist()

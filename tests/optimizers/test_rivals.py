@@ -8,7 +8,7 @@ import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
 from zorank.estimators import against_first
 from zorank.optimizers.cma_es import Normals
-from zorank.optimizers.scobo import sparsest_in_line
+from zorank.optimizers.scobo import sparse_direction
 from zorank.oracles import ComparisonOracle
 from zorank.problems import rosenbrock, sphere
 from zorank.slates import Points, Slate
@@ -84,14 +84,14 @@ def test_the_sparse_estimate_is_the_best_within_its_bounds():
     draws = np.random.default_rng(0)
     v = draws.standard_normal(30)
     for sparsity in (1, 3, 10):
-        g = sparsest_in_line(v, sparsity)
+        g = sparse_direction(v, sparsity)
         g = g / np.linalg.norm(g)
         assert np.abs(g).sum() <= np.sqrt(sparsity) * (1 + 1e-9)
         for _ in range(300):  # no other vector within the bounds is more in line with v
             other = draws.standard_normal(30) * (draws.random(30) < sparsity / 10)
             other /= max(np.linalg.norm(other), np.abs(other).sum() / np.sqrt(sparsity), 1e-9)
             assert other @ v <= g @ v + 1e-9
-    np.testing.assert_array_equal(sparsest_in_line(v, 30), v)
+    np.testing.assert_array_equal(sparse_direction(v, 30), v)
 
 
 def test_the_sparse_estimate_finds_the_coordinate_that_matters():

@@ -14,6 +14,7 @@ import numpy as np
 from zorank.errors import InvalidInput
 from zorank.estimators import favourites, rank_weights
 from zorank.experiments.peers import load_cmaes
+from zorank.optimizers.starts import random_starts
 from zorank.slates import Cloud, Points, Question, Shell, Slate
 from zorank.types import Answer, Values, Vector
 
@@ -185,8 +186,7 @@ def load_sepcma() -> Any:
 
 def _random_slate(m: int, dim: int, rng: np.random.Generator, question: Question) -> Slate:
     """The draws that every method here and in the registry begins with."""
-    starts = np.array([SHELL.place(x) for x in rng.standard_normal((m, dim))])
-    return Slate(Points(starts), question=question)
+    return Slate(Points(random_starts(rng, m, dim, SHELL).rows), question=question)
 
 
 def uniform_slate(

@@ -163,7 +163,7 @@ class Auto:
         if self.k is not None:
             check_count(self, "k", 1, self.m)
         check_number(self, "sigma0", above=0)
-        object.__setattr__(self, "bounds", check_space(self.space, self.bounds))
+        check_space(self)
 
     def init(self, x0: Vector) -> AutoState:
         """A round cloud around x0."""

@@ -1,10 +1,10 @@
 """CMA-ES through pycma (Hansen, Akimoto and Baudis, 2019), told ranks only.
 
 pycma's strategy changes in place and draws from NumPy's global generator. Here every change is
-made on a copy, and the draws come from the round's generator, so replay, undo and resume are exact
-as everywhere; given the same draws, the candidates are those of pycma driven directly, bit for
-bit. Candidates that tie, such as those below the best k, go to pycma in the order of the slate.
-"No difference" moves nothing and widens σ.
+made on a copy and the draws come from the round's generator, so replay, undo and resume are exact.
+Given the same draws, the candidates are bit for bit those of pycma used directly. Tied candidates,
+such as those below the best k, are passed to pycma in the order of the slate. "No difference" only
+widens σ.
 """
 
 from __future__ import annotations
@@ -19,37 +19,38 @@ from zorank.errors import InvalidInput, MissingExtra
 from zorank.estimators import rank_weights
 from zorank.optimizers.settings import (
     Bounds,
+    check_flag,
     check_number,
     check_slate_size,
     check_space,
-    make_space,
+    space_of,
 )
 from zorank.slates import Box, Points, Slate
 from zorank.types import Answer, Vector
 
 
 class Normals:
-    """Where a strategy gets its normal draws from: the generator of the round, while one asks."""
+    """A replacement for numpy.random.randn that draws from the generator of the current round."""
 
     generator: np.random.Generator | None = None
 
     def __call__(self, *shape: int) -> Any:
-        """What numpy.random.randn would give."""
+        """Return standard normal draws of this shape."""
         if self.generator is None:
-            raise InvalidInput("normal draws are made while a slate is asked for, never after it")
+            raise InvalidInput("there is no generator; draw only while a slate is asked for")
         return self.generator.standard_normal(shape)
 
 
 @dataclass(frozen=True, eq=False)
 class Population(Points):
-    """Candidates, and the strategy that drew them and waits for their ranks; never changed."""
+    """Candidates and the strategy that drew them; neither is changed."""
 
     strategy: Any = None
 
 
 @dataclass(frozen=True, eq=False)
 class CMAState:
-    """pycma's strategy; never changed, always copied."""
+    """pycma's strategy; it is copied before every change."""
 
     strategy: Any
 
@@ -59,12 +60,12 @@ class CMAES:
     """Covariance matrix adaptation, by pycma.
 
     Attributes:
-        m: candidates of a slate, the population.
-        k: how many of them are to be ranked; None leaves it to the judge.
-        sigma0: the first standard deviation: how far from x0 a better point is to be expected.
-        diagonal: adapt the variances only, for thousands of dimensions.
-        widen: what σ is multiplied by when the judge sees no difference.
-        bounds: (lower, upper), numbers or one per coordinate; by pycma's own transformation.
+        m: number of candidates on a slate, the population size.
+        k: how many of them to rank; None lets the judge decide.
+        sigma0: initial standard deviation: the expected distance of a better point from x0.
+        diagonal: adapt only the variances, for thousands of dimensions.
+        widen: factor of σ after each answer of "no difference".
+        bounds: (lower, upper), each a number or one per coordinate; pycma transforms them.
     """
 
     name: ClassVar[str] = "cma-es"
@@ -81,20 +82,21 @@ class CMAES:
         check_slate_size(self, smallest=3)
         check_number(self, "sigma0", above=0)
         check_number(self, "widen", at_least=1)
-        if not isinstance(self.diagonal, bool):
-            raise InvalidInput(f"diagonal is true or false, found {self.diagonal!r:.60}")
-        object.__setattr__(self, "bounds", check_space("euclidean", self.bounds))
+        check_flag(self, "diagonal")
+        check_space(self)
 
     def init(self, x0: Vector) -> CMAState:
-        """A strategy around x0."""
-        space = make_space("euclidean", self.bounds, x0.size)
+        """Return a strategy around x0."""
+        space = space_of(self, x0)
         options = {
             "popsize": self.m,
             "CMA_diagonal": self.diagonal,
-            "bounds": [None, None] if not isinstance(space, Box) else _as_pycma_has_them(space),
+            "bounds": [None, None] if not isinstance(space, Box) else _pycma_bounds(space),
             "randn": Normals(),
-            "seed": np.nan,  # leave NumPy's global generator alone
-            **({"maxstd_boundrange": np.inf} if x0.size == 1 else {}),  # pycma's limit fails there
+            "seed": np.nan,  # do not seed NumPy's global generator
+            **(
+                {"maxstd_boundrange": np.inf} if x0.size == 1 else {}
+            ),  # pycma's default fails there
             "verbose": -9,
             "verb_log": 0,
         }
@@ -102,7 +104,7 @@ class CMAES:
         return CMAState(load_pycma().CMAEvolutionStrategy(x, self.sigma0, options))
 
     def ask(self, state: CMAState, rng: np.random.Generator) -> Slate:
-        """A population."""
+        """Show a population."""
         strategy = deepcopy(state.strategy)
         normals = strategy.opts["randn"]
         normals.generator = rng
@@ -111,10 +113,10 @@ class CMAES:
         return Slate(Population(rows, strategy), k=self.k)
 
     def tell(self, state: CMAState, slate: Slate, answer: Answer) -> CMAState:
-        """Pass the ranks on."""
+        """Pass the ranks to pycma."""
         if not isinstance(slate.design, Population):
             raise InvalidInput(
-                f"cma-es is told of its own populations, found {slate.design!r:.60}"
+                f"cma-es needs a slate that it asked itself, found {slate.design!r:.60}"
             )
         ranks = rank_weights(answer, len(slate))
         if not ranks.any():
@@ -126,16 +128,16 @@ class CMAES:
         return CMAState(strategy)
 
     def best(self, state: CMAState) -> Vector:
-        """The mean of the distribution: ranks within a slate compare no two slates' candidates."""
+        """Return the mean of the distribution; ranks do not compare candidates across slates."""
         return np.array(state.strategy.result.xfavorite)
 
     def report(self, state: CMAState) -> dict[str, float]:
-        """The step size σ."""
+        """Return the step size σ."""
         return {"radius": float(state.strategy.sigma)}
 
 
-def _as_pycma_has_them(box: Box) -> list[list[float]]:
-    """Bounds with infinity where there is none, for which settings have the largest float."""
+def _pycma_bounds(box: Box) -> list[list[float]]:
+    """Return the bounds with infinity in place of the largest float, which means no bound."""
     none = np.finfo(np.float64).max
     return [
         np.where(box.lower <= -none, -np.inf, box.lower).tolist(),
@@ -144,7 +146,7 @@ def _as_pycma_has_them(box: Box) -> list[list[float]]:
 
 
 def load_pycma() -> Any:
-    """The package cma; an error that says what to install if it is not there."""
+    """Import the package cma; raise MissingExtra if it is not installed."""
     try:
         import cma
     except ModuleNotFoundError as error:

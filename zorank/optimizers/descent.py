@@ -1,9 +1,9 @@
-"""What direction-estimating optimizers share: estimate, then step, with or without a line search.
+"""Descent along estimated directions, with or without a line search.
 
 A round estimates an uphill direction g at x. Without a line search x becomes x − ηg at once
 (Algorithm 1, line 5). With one, the next round shows x and x − ηγg … x − ηγ^(l−1)g and asks only
-which is best (Algorithm 2, l counts x itself). An optimizer that can estimate a direction inherits
-both by writing `probe` and `estimate`; nothing else here is meant to be overridden.
+which is best (Algorithm 2; l counts x itself). A subclass implements `probe` and `estimate`, and
+overrides nothing else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from zorank.optimizers.settings import (
     check_law,
     check_number,
     check_space,
-    make_space,
+    space_of,
     starting_point,
     widened_radius,
 )
@@ -32,7 +32,7 @@ from zorank.slates import Cloud, Ray, Slate, Space
 from zorank.types import Answer, Vector
 
 
-def surroundings(
+def neighbours(
     x: Vector,
     radius: float,
     m: int,
@@ -41,19 +41,28 @@ def surroundings(
     itself: bool = True,
     law: Law = "normal",
 ) -> Cloud:
-    """M points x + μξ, the first of them x itself if that is to be compared with."""
+    """Return m points x + μξ; with `itself`, the first of them is x."""
     return Cloud(x, radius, draw_directions(law, x.size, x.dtype, rng, m, with_zero=itself), space)
+
+
+def check_steps(owner: object) -> None:
+    """Check the settings that descents have in common: step, mu, gamma, widen, space, bounds."""
+    for name in ("step", "mu"):
+        check_number(owner, name, above=0)
+    check_number(owner, "gamma", above=0, below=1)
+    check_number(owner, "widen", at_least=1)
+    check_space(owner)
 
 
 @dataclass(frozen=True, eq=False)
 class DescentState:
-    """Where a descent is.
+    """The state of a descent.
 
     Attributes:
         x: the current point.
-        estimates: directions estimated so far; step and radius decay with it.
-        widened: how often "no difference" was answered.
-        direction: an estimate that waits for its line search.
+        estimates: number of directions estimated so far; step and radius decay with it.
+        widened: number of answers of "no difference".
+        direction: the estimate along which the next round searches, if any.
     """
 
     x: Vector
@@ -69,14 +78,14 @@ class Descent(ABC):
     Attributes:
         step: η, the step size; with a line search, the length before the first shrink.
         mu: μ, the radius within which candidates are drawn.
-        line_search: l, the candidates of a line search, x among them; 0 turns it off.
-        gamma: γ, what each step of the line search is shortened by.
-        step_decay: what η is multiplied by after each estimate.
-        mu_decay: what μ is multiplied by after each estimate.
-        widen: what μ is multiplied by when the judge sees no difference.
+        line_search: l, the number of candidates of a line search, including x; 0 turns it off.
+        gamma: γ, the factor between the steps of the line search.
+        step_decay: factor of η after each estimate.
+        mu_decay: factor of μ after each estimate.
+        widen: factor of μ after each answer of "no difference".
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), numbers or one per coordinate; candidates are clipped to them.
-        law: "normal", or "rademacher" for directions of −1 and 1, which are drawn faster.
+        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
+        law: distribution of the directions: "normal", or "rademacher" (−1 and 1), drawn faster.
     """
 
     takes_float32: ClassVar[bool] = True
@@ -93,38 +102,32 @@ class Descent(ABC):
     law: Law = "normal"
 
     def __post_init__(self) -> None:
-        for name in ("step", "mu"):
-            check_number(self, name, above=0)
+        check_steps(self)
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
-        check_number(self, "gamma", above=0, below=1)
-        check_number(self, "widen", at_least=1)
         check_count(self, "line_search", 0)
         if self.line_search == 1:
             raise InvalidInput(
-                "line_search counts the current point, so it needs 2 or more, or 0 for none; "
-                "found 1"
+                "line_search counts the current point, so it must be 2 or more, or 0 to turn the "
+                "line search off; found 1"
             )
-        object.__setattr__(self, "bounds", check_space(self.space, self.bounds))
         check_law(self.law)
 
     @abstractmethod
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
-        """The slate whose answer tells a direction at x."""
+        """Return the slate from whose answer a direction at x is estimated."""
 
     @abstractmethod
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
-        """An uphill direction, or None if the answer holds no difference."""
+        """Return an uphill direction, or None if the answer orders no two candidates."""
 
     def init(self, x0: Vector) -> DescentState:
-        """Start at x0, put where candidates may lie."""
-        return DescentState(
-            starting_point(make_space(self.space, self.bounds, x0.size, x0.dtype), x0)
-        )
+        """Start at x0, placed in the space."""
+        return DescentState(starting_point(self, x0))
 
     def ask(self, state: DescentState, rng: np.random.Generator) -> Slate:
-        """Estimate a direction, or search along the one that waits."""
-        space = make_space(self.space, self.bounds, state.x.size, state.x.dtype)
+        """Ask for a direction, or search along the last one."""
+        space = space_of(self, state.x)
         if state.direction is None:
             return self.probe(state.x, self._radius(state), space, rng)
         eta = self.step * self.step_decay ** (state.estimates - 1)
@@ -132,12 +135,12 @@ class Descent(ABC):
         return Slate(Ray(state.x, state.direction, steps, space=space), question="best")
 
     def tell(self, state: DescentState, slate: Slate, answer: Answer) -> DescentState:
-        """Take the step, or keep the direction for the line search."""
+        """Take a step, or keep the direction for the line search."""
         if state.direction is not None:
             best = favourites(answer, len(slate))
             x = state.x if 0 in best else slate[best[0]]
-            unseen = len(best) == len(slate)
-            return replace(state, x=x, direction=None, widened=state.widened + unseen)
+            no_difference = len(best) == len(slate)
+            return replace(state, x=x, direction=None, widened=state.widened + no_difference)
         direction = self.estimate(slate, answer)
         if direction is None:
             return replace(state, widened=state.widened + 1)
@@ -145,17 +148,16 @@ class Descent(ABC):
         state = replace(state, estimates=state.estimates + 1)
         if self.line_search:
             return replace(state, direction=direction)
-        direction *= -eta  # in place: at large d a second vector is a second gigabyte
+        direction *= -eta  # in place: at large d a second vector takes gigabytes
         direction += state.x
-        x = make_space(self.space, self.bounds, state.x.size, state.x.dtype).place(direction)
-        return replace(state, x=x)
+        return replace(state, x=space_of(self, state.x).place(direction))
 
     def best(self, state: DescentState) -> Vector:
-        """The current point."""
+        """Return the current point."""
         return state.x
 
     def report(self, state: DescentState) -> dict[str, float]:
-        """The radius of the next estimation."""
+        """Return the radius of the next estimate."""
         return {"radius": self._radius(state)}
 
     def _radius(self, state: DescentState) -> float:

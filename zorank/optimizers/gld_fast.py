@@ -1,10 +1,10 @@
 """GLD-Fast: Algorithm 2 of Golovin et al., "Gradientless Descent", ICLR 2020.
 
-One neighbour from each of several balls around x, whose radii differ by factors of 2; the best of
-them and x is the next x. Their number 2K + 1, with K = log₂ 4√Q, and the rounds H = d·Q·ln Q after
-which all radii are halved, both follow from a bound Q on the condition number. Departure: m is
-given, so K and Q follow from it, and x itself is one of the m candidates: an order is all that
-passes, and without x on the slate nobody could tell whether it was beaten.
+Each round draws one neighbour from each of several balls around x, whose radii differ by factors
+of 2; the best of them and x is the next x. The number of balls 2K + 1, with K = log₂ 4√Q, and the
+number of rounds H = d·Q·ln Q after which all radii are halved follow from a bound Q on the
+condition number. Departures: m is given, so K and Q follow from it; and x is one of the m
+candidates, because an order tells whether x was beaten only if it includes x.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from zorank.optimizers.settings import (
     check_count,
     check_number,
     check_space,
-    make_space,
+    space_of,
 )
 from zorank.slates import Cloud, Slate
 from zorank.types import Answer, Vector
 
-MOST_BALLS = 100
-"""Each ball is half as large as the one before."""
+MAX_BALLS = 100
+"""Each ball has half the radius of the one before."""
 
 
 @dataclass(frozen=True, eq=False)
 class GLDState:
-    """The best so far, and the rounds answered."""
+    """The best point so far and the number of answered rounds."""
 
     x: Vector
     rounds: int = 0
@@ -41,14 +41,14 @@ class GLDState:
 
 @dataclass(frozen=True, kw_only=True)
 class GLDFast:
-    """Direct search in balls of many sizes at once.
+    """Direct search in balls of many radii at once.
 
     Attributes:
-        m: candidates of a slate, the best so far among them.
-        radius: R, of the middle one of the balls.
-        condition: Q, a bound on the condition number; None takes the one that m allows for.
+        m: number of candidates on a slate, including the best so far.
+        radius: R, the radius of the middle ball.
+        condition: Q, a bound on the condition number; None derives it from m.
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), numbers or one per coordinate; candidates are clipped to them.
+        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
     """
 
     name: ClassVar[str] = "gld-fast"
@@ -61,38 +61,37 @@ class GLDFast:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        check_count(self, "m", 2, MOST_BALLS)
+        check_count(self, "m", 2, MAX_BALLS)
         check_number(self, "radius", above=0)
         if self.condition is not None:
             check_number(self, "condition", at_least=1)
-        object.__setattr__(self, "bounds", check_space(self.space, self.bounds))
+        check_space(self)
 
     def init(self, x0: Vector) -> GLDState:
-        """Start at x0, put where candidates may lie."""
-        return GLDState(make_space(self.space, self.bounds, x0.size).place(x0.copy()))
+        """Start at x0, placed in the space."""
+        return GLDState(space_of(self, x0).place(x0.copy()))
 
     def ask(self, state: GLDState, rng: np.random.Generator) -> Slate:
-        """Show x, and a point drawn uniformly from each ball."""
+        """Show x and a point drawn uniformly from each ball."""
         d = state.x.size
         moves = np.zeros((self.m, d))
         balls = self._radius(state) * 2.0 ** ((self.m - 2) // 2 - np.arange(self.m - 1))
         rng.standard_normal(out=moves[1:])
         lengths = balls * rng.random(self.m - 1) ** (1.0 / d)
         moves[1:] *= (lengths / np.linalg.norm(moves[1:], axis=1))[:, None]
-        space = make_space(self.space, self.bounds, d)
-        return Slate(Cloud(state.x, 1.0, moves, space), question="best")
+        return Slate(Cloud(state.x, 1.0, moves, space_of(self, state.x)), question="best")
 
     def tell(self, state: GLDState, slate: Slate, answer: Answer) -> GLDState:
-        """Move to the favourite; x stays where it is one of them."""
-        liked = favourites(answer, len(slate))
-        return GLDState(state.x if 0 in liked else slate[liked[0]], state.rounds + 1)
+        """Move to the best candidate; keep x if it is one of the best."""
+        best = favourites(answer, len(slate))
+        return GLDState(state.x if 0 in best else slate[best[0]], state.rounds + 1)
 
     def best(self, state: GLDState) -> Vector:
-        """The best so far."""
+        """Return the best point so far."""
         return state.x
 
     def report(self, state: GLDState) -> dict[str, float]:
-        """The radius of the middle ball."""
+        """Return the radius of the middle ball."""
         return {"radius": self._radius(state)}
 
     def _radius(self, state: GLDState) -> float:

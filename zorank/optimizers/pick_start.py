@@ -1,7 +1,7 @@
-"""Pick a start, then optimise: the first question is a choice among draws of N(0, I).
+"""Pick a start, then optimize: the first slate shows draws of N(0, I).
 
-People begin better from a picture they picked than from one they were given. The first slate asks
-"start"; its favourite becomes x0 of the method that goes on. "No difference" asks for others.
+People do better from a picture they picked than from one they were given. The favourite of the
+first slate becomes x0 of another method. "No difference" shows other draws.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.estimators import comparisons, favourites
-from zorank.optimizers.settings import check_count
+from zorank.optimizers.settings import check_count, space_of
+from zorank.optimizers.starts import random_starts
 from zorank.optimizers.zo_ranksgd import ZORankSGD
 from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
 from zorank.protocols import AnyOptimizer
@@ -26,7 +27,7 @@ METHODS: dict[str, type[AnyOptimizer]] = {cls.name: cls for cls in (ZORankSGD, Z
 
 @dataclass(frozen=True, eq=False)
 class PickState:
-    """Before the choice, the point to fall back on; after it, the state of the method."""
+    """The start in case none is picked and, once one is, the state of the method."""
 
     x0: Vector
     inner: Any = None
@@ -34,12 +35,12 @@ class PickState:
 
 @dataclass(frozen=True, kw_only=True)
 class PickStart:
-    """A method that starts where the judge likes it.
+    """Another method, from a start that the judge picks.
 
     Attributes:
-        m: candidates to choose the start from.
-        method: the optimizer that goes on from there.
-        options: its settings.
+        m: number of candidates on the first slate.
+        method: name of the optimizer that continues from the start.
+        options: settings of that optimizer.
     """
 
     name: ClassVar[str] = "pick-start"
@@ -52,7 +53,9 @@ class PickStart:
     def __post_init__(self) -> None:
         check_count(self, "m", 2)
         if not isinstance(self.options, Mapping):
-            raise InvalidInput(f"options are settings by name, found {self.options!r}")
+            raise InvalidInput(
+                f"options must map names of settings to values, found {self.options!r}"
+            )
         object.__setattr__(self, "options", dict(self.options))
         if not isinstance(self.method, str) or self.method not in METHODS:
             raise unknown_name("optimizer", self.method, METHODS)
@@ -62,20 +65,20 @@ class PickStart:
             raise InvalidInput(f"{self.method} has no such setting: {error}") from error
 
     def init(self, x0: Vector) -> PickState:
-        """Nothing is chosen yet."""
+        """Return the state before a start is picked."""
         inner = self._inner()
         return PickState(inner.best(inner.init(x0)))
 
     def ask(self, state: PickState, rng: np.random.Generator) -> Slate:
-        """Random candidates, or the method's question."""
+        """Show random starts, or the slate of the method."""
         if state.inner is not None:
             return self._inner().ask(state.inner, rng)
-        draws = rng.standard_normal((self.m, state.x0.size))
-        starts = np.array([self._start(x) for x in draws])
-        return Slate(Points(starts), question="start")
+        space = space_of(self._inner(), state.x0)
+        starts = random_starts(rng, self.m, state.x0.size, space)
+        return Slate(Points(starts.rows), question="start")
 
     def tell(self, state: PickState, slate: Slate, answer: Answer) -> PickState:
-        """Start at the favourite, show others, or pass the answer on."""
+        """Start at the favourite if there is one, or pass the answer to the method."""
         inner = self._inner()
         if state.inner is not None:
             return replace(state, inner=inner.tell(state.inner, slate, answer))
@@ -84,16 +87,12 @@ class PickStart:
         return replace(state, inner=inner.init(slate[favourites(answer, len(slate))[0]]))
 
     def best(self, state: PickState) -> Vector:
-        """The method's best, once it has one."""
+        """Return the best point of the method, or x0 before it starts."""
         return state.x0 if state.inner is None else self._inner().best(state.inner)
 
     def report(self, state: PickState) -> dict[str, float]:
-        """The method's report, once it runs."""
+        """Return the report of the method, once it has started."""
         return {} if state.inner is None else self._inner().report(state.inner)
 
     def _inner(self) -> AnyOptimizer:
         return METHODS[self.method](**self.options)
-
-    def _start(self, x: Vector) -> Vector:
-        inner = self._inner()
-        return inner.best(inner.init(x))

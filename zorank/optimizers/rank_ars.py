@@ -1,13 +1,13 @@
 """Augmented random search from ranks: Mania, Guy, Recht, NeurIPS 2018, without its rewards.
 
-Directions come in pairs, x + μξ and x − μξ, and only the pairs with the best member count (ARS's
-top b). Departure: where ARS weighs a pair by the difference of two rewards over the rewards'
-standard deviation, here it is the difference of two places in the ranking over the places'. So
-no reward's scale, outlier or drift can be felt.
+Directions come in pairs, x + μξ and x − μξ, and only the pairs with the best members are used
+(ARS's top b). Departure: ARS weighs a pair by the difference of its rewards over the standard
+deviation of all rewards; here ranks replace rewards. So scale, outliers and drift of the rewards
+have no effect.
 
-With weigh="winners" only the best candidates count, whatever became of their opposites, by the
-logarithm of their places as in evolution strategies (Hansen, arXiv:1604.00772, eq. 49): with
-η = μ the next point is their weighted mean. Then the best `top` in order are all a judge must say.
+With weigh="winners" only the best candidates count, independently of their opposites, with
+logarithmic weights as in evolution strategies (Hansen, arXiv:1604.00772, eq. 49): with η = μ the
+next point is their weighted mean. The judge then only has to rank the best `top`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from zorank._directions import draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import cloud_of, rank_weights
 from zorank.optimizers.descent import Descent
-from zorank.optimizers.settings import check_count, check_slate_size
+from zorank.optimizers.settings import check_choice, check_count, check_slate_size
 from zorank.slates import Cloud, Slate, Space
 from zorank.types import Answer, Vector
 
@@ -33,10 +33,10 @@ class RankARS(Descent):
     """Random search along pairs of opposite directions.
 
     Attributes:
-        m: candidates of a slate, two for each direction.
-        k: how many of them are to be ranked; None leaves it to the judge.
-        top: how many directions count, or winners; None is a quarter of m.
-        weigh: "pairs" for the difference of a pair's places, "winners" for the best alone.
+        m: number of candidates on a slate, two for each direction.
+        k: how many of them to rank; None lets the judge decide.
+        top: number of directions (or winners) that are used; None for a quarter of m.
+        weigh: "pairs" for the difference of the ranks of a pair, "winners" for the best only.
     """
 
     name: ClassVar[str] = "rank-ars"
@@ -54,15 +54,14 @@ class RankARS(Descent):
         super().__post_init__()
         check_slate_size(self)
         if self.m % 2:
-            raise InvalidInput(f"rank-ars shows pairs, so m must be even; found {self.m}")
-        if not isinstance(self.weigh, str) or self.weigh not in ("pairs", "winners"):
-            raise InvalidInput(f"weigh must be 'pairs' or 'winners', found {self.weigh!r:.60}")
+            raise InvalidInput(f"m must be even, because rank-ars shows pairs; found {self.m}")
+        check_choice(self, "weigh", ("pairs", "winners"))
         if self.top is not None:
             check_count(self, "top", 1)
             if self.top > self.m // 2:
                 raise InvalidInput(
-                    f"a slate of {self.m} has {self.m // 2} directions; top must be no more, "
-                    f"found {self.top}"
+                    f"top must be at most {self.m // 2}, because a slate of {self.m} candidates "
+                    f"has {self.m // 2} directions; found {self.top}"
                 )
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
@@ -71,31 +70,31 @@ class RankARS(Descent):
         return Slate(Cloud(x, radius, xi, space), k=self.k)
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
-        """The sum of the best directions, each by how far apart its two ends were placed."""
+        """Return the sum of the best directions, weighted by rank."""
         weights = rank_weights(answer, len(slate))
-        many = self.top or max(1, len(slate) // 4)
-        shares = (_of_winners if self.weigh == "winners" else _of_pairs)(weights, many)
+        top = self.top or max(1, len(slate) // 4)
+        shares = (_winner_weights if self.weigh == "winners" else _pair_weights)(weights, top)
         ahead, opposite = shares.reshape(2, -1)
         return cloud_of(slate).combine(shares) if (ahead - opposite).any() else None
 
 
-def _of_pairs(weights: Vector, many: int) -> Vector:
-    """Each candidate's place over the places' spread, in the pairs with the best members."""
+def _pair_weights(weights: Vector, top: int) -> Vector:
+    """Return rank weights over their standard deviation, for the pairs with the best members."""
     pairs = weights.reshape(2, -1)  # negative for the better ones
-    counted = np.argsort(pairs.min(axis=0), kind="stable")[:many]
-    spread = pairs[:, counted].std()
+    used = np.argsort(pairs.min(axis=0), kind="stable")[:top]
+    spread = pairs[:, used].std()
     kept = np.zeros_like(pairs)
     if spread > 0.0:
-        kept[:, counted] = pairs[:, counted]
-        kept /= many * spread
+        kept[:, used] = pairs[:, used]
+        kept /= top * spread
     return kept.ravel()
 
 
-def _of_winners(weights: Vector, many: int) -> Vector:
-    """Minus the share of each of the best, by the logarithm of its place; ties share alike."""
+def _winner_weights(weights: Vector, top: int) -> Vector:
+    """Return minus the logarithmic weight of each of the best; ties share their weights."""
     shares = np.zeros(len(weights))
-    shares[:many] = np.log(many + 0.5) - np.log(np.arange(1, many + 1))
-    places = np.round(weights / max(np.abs(weights).max(), 1e-300), 12)  # fractions that tie
-    _, level, size = np.unique(places, return_inverse=True, return_counts=True)
+    shares[:top] = np.log(top + 0.5) - np.log(np.arange(1, top + 1))
+    ranks = np.round(weights / max(np.abs(weights).max(), 1e-300), 12)  # so that fractions tie
+    _, level, size = np.unique(ranks, return_inverse=True, return_counts=True)
     per_level = np.add.reduceat(shares, np.cumsum(size) - size) / size
     return np.asarray(-per_level[level] / shares.sum())

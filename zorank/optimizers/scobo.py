@@ -1,9 +1,9 @@
 """SCOBO: Cai, McKenzie, Yin and Zhang, "A One-Bit, Comparison-Based Gradient Estimator", 2022.
 
-Each of m − 1 neighbours is compared with x, and Σ y_i ξ_i, y_i = ±1, is the direction. Like the
-paper we follow, and unlike its authors, it assumes no sparse gradient unless `sparsity` is given.
-Departures: the m − 1 comparisons are asked at once, as one slate ("which of these are better than
-the first?"), and the line search is that of `zorank.optimizers.descent`.
+Each of m − 1 neighbours is compared with x; the direction is Σ y_i ξ_i, y_i = ±1. Departures:
+the gradient is assumed to be sparse only if `sparsity` is set, as in the comparison of the
+ZO-RankSGD paper; one slate asks for all m − 1 comparisons ("which of these are better than the
+first?"); and the line search is that of `zorank.optimizers.descent`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from zorank.estimators import against_first, cloud_of
-from zorank.optimizers.descent import Descent, surroundings
+from zorank.optimizers.descent import Descent, neighbours
 from zorank.optimizers.settings import check_count
 from zorank.slates import Slate, Space
 from zorank.types import Answer, Vector
@@ -25,8 +25,8 @@ class SCOBO(Descent):
     """Descent along a unit direction from comparisons with the current point.
 
     Attributes:
-        m: candidates of an estimation, the current point among them.
-        sparsity: s, about how many coordinates of the gradient are not zero; None for all.
+        m: number of candidates of an estimate, including the current point.
+        sparsity: s, the approximate number of nonzero gradient coordinates; None for all.
     """
 
     name: ClassVar[str] = "scobo"
@@ -43,34 +43,34 @@ class SCOBO(Descent):
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
         """Show x, and x + μξ_i with random ξ."""
-        return Slate(surroundings(x, radius, self.m, space, rng, law=self.law), question="compare")
+        return Slate(neighbours(x, radius, self.m, space, rng, law=self.law), question="compare")
 
     def estimate(self, slate: Slate, answer: Answer) -> Vector | None:
-        """The unit vector most in line with what the comparisons say."""
+        """Return the unit vector that correlates most with the comparisons."""
         signs = against_first(answer, len(slate))
         if not signs.any():
             return None
         direction = cloud_of(slate).combine(signs)
         if self.sparsity is not None:
-            direction = sparsest_in_line(direction, self.sparsity)
+            direction = sparse_direction(direction, self.sparsity)
         length = np.linalg.norm(direction)
         return np.asarray(direction / length) if length > 0 else None
 
 
-def sparsest_in_line(v: Vector, sparsity: int) -> Vector:
-    """The maximiser of v·g over |g|₂ ≤ 1, |g|₁ ≤ √s, up to its length.
+def sparse_direction(v: Vector, sparsity: int) -> Vector:
+    """Return the maximiser of v·g over |g|₂ ≤ 1, |g|₁ ≤ √s, up to its length.
 
-    It is v with every entry pulled towards 0 by the same amount, the least that satisfies the
-    second bound; |g|₁/|g|₂ falls as the pull grows, so bisection finds it.
+    It is v soft-thresholded by the smallest threshold that satisfies the second constraint.
+    |g|₁/|g|₂ decreases in the threshold, so bisection finds it.
     """
     size = np.abs(v)
     low, high = 0.0, float(size.max())
     if size.sum() <= np.sqrt(sparsity) * np.linalg.norm(size):
         return v
     for _ in range(60):
-        pull = 0.5 * (low + high)
-        left = np.maximum(size - pull, 0.0)
-        dense = left.sum() > np.sqrt(sparsity) * np.linalg.norm(left)
-        low, high = (pull, high) if dense else (low, pull)
-    left = np.maximum(size - low, 0.0)
-    return np.asarray(np.copysign(left, v))
+        threshold = 0.5 * (low + high)
+        rest = np.maximum(size - threshold, 0.0)
+        dense = rest.sum() > np.sqrt(sparsity) * np.linalg.norm(rest)
+        low, high = (threshold, high) if dense else (low, threshold)
+    rest = np.maximum(size - low, 0.0)
+    return np.asarray(np.copysign(rest, v))

@@ -1,4 +1,8 @@
-"""What the settings of optimizers have in common: the space they name, and their checks."""
+"""Checks and spaces shared by the settings of all optimizers.
+
+An optimizer calls the checks in `__post_init__`. They raise `InvalidInput` for a bad setting, and
+store a good one as a plain int or float, so that the configuration is JSON.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +23,108 @@ if TYPE_CHECKING:
 SpaceName: TypeAlias = Literal["euclidean", "gaussian"]
 Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 
+MAX_SETTING = 1e150
+"""Larger steps and radii overflow when they are multiplied by a vector."""
+MIN_RADIUS = 1e-200
+"""A decaying radius stays positive, because estimates divide by it."""
+MAX_WIDENING = 1e4
+"""A judge who sees no difference in a slate widened by this factor will not see one later."""
+
+_LIMITS = {
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
+}
+
+
+def check_count(owner: object, name: str, low: int, high: int | None = None) -> None:
+    """Check that a setting is an integer from low to high."""
+    value = getattr(owner, name)
+    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not is_count or value < low or (high is not None and value > high):
+        limit = f"from {low}" + ("" if high is None else f" to {high}")
+        raise InvalidInput(f"{name} must be a whole number {limit}, found {value!r}")
+    object.__setattr__(owner, name, int(value))
+
+
+def check_slate_size(owner: Any, smallest: int = 2) -> None:
+    """Check the settings m, the number of candidates, and k, how many of them to rank."""
+    check_count(owner, "m", smallest)
+    if owner.k is not None:
+        check_count(owner, "k", 1, owner.m)
+
+
+def check_number(owner: object, name: str, **limits: float) -> None:
+    """Check that a setting is a finite number; limits: above, at_least, below, at_most."""
+    value = getattr(owner, name)
+    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    if not (
+        is_number
+        and abs(value) < MAX_SETTING
+        and all(_LIMITS[limit](value, edge) for limit, edge in limits.items())
+    ):
+        wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
+        raise InvalidInput(f"{name} must be a finite number {wanted}, found {value!r}")
+    object.__setattr__(owner, name, float(value))
+
+
+def check_flag(owner: object, name: str) -> None:
+    """Check that a setting is a bool."""
+    if not isinstance(getattr(owner, name), bool):
+        raise InvalidInput(f"{name} must be True or False, found {getattr(owner, name)!r:.60}")
+
+
+def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
+    """Check that a setting is one of these strings."""
+    value = getattr(owner, name)
+    if not isinstance(value, str) or value not in choices:
+        wanted = " or ".join(repr(choice) for choice in choices)
+        raise InvalidInput(f"{name} must be {wanted}, found {value!r:.60}")
+
+
+def check_law(law: object) -> None:
+    """Check that directions can be drawn from this distribution."""
+    if law not in ("normal", "rademacher"):
+        raise InvalidInput(f"law must be 'normal' or 'rademacher', found {law!r:.60}")
+
+
+def check_space(owner: Any) -> None:
+    """Check the settings space, if there is one, and bounds."""
+    space, bounds = getattr(owner, "space", "euclidean"), owner.bounds
+    if space not in ("euclidean", "gaussian"):
+        raise InvalidInput(f"space must be 'euclidean' or 'gaussian', found {space!r}")
+    if bounds is None:
+        return
+    if space == "gaussian":
+        raise InvalidInput("space='gaussian' has no bounds; use either bounds or space='gaussian'")
+    try:
+        lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
+        ordered = bool(np.all(lower < upper))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(
+            "bounds must be (lower, upper), each a number or a list of one number per coordinate; "
+            f"found {bounds!r}"
+        ) from error
+    if not ordered or lower.ndim > 1 or upper.ndim > 1:
+        raise InvalidInput(f"every lower bound must be below its upper bound, found {bounds!r}")
+    object.__setattr__(owner, "bounds", (_plain(lower), _plain(upper)))
+
+
+def _plain(bound: Vector) -> float | tuple[float, ...]:
+    bound = np.nan_to_num(bound)  # JSON has no infinity; use the largest float
+    return float(bound) if bound.ndim == 0 else tuple(bound.tolist())
+
+
+def space_of(owner: Any, x: Vector) -> Space:
+    """Return the space that an optimizer's settings name, for vectors like x."""
+    return make_space(getattr(owner, "space", "euclidean"), owner.bounds, x.size, x.dtype)
+
 
 def make_space(
     space: SpaceName, bounds: Bounds | None, dim: int, dtype: DTypeLike = np.float64
 ) -> Space:
-    """The space that an optimizer's settings name, for candidates of this dimension and type."""
+    """Return the space of this name and these bounds, for candidates of this dimension."""
     if space == "gaussian":
         return Shell()
     if bounds is None:
@@ -34,106 +135,27 @@ def make_space(
             raise InvalidInput(
                 f"bounds are given for {bound.size} coordinates, but candidates have {dim}"
             )
-    lower, upper = _inward(lower, dtype, np.inf), _inward(upper, dtype, -np.inf)
+    lower, upper = _round_inward(lower, dtype, np.inf), _round_inward(upper, dtype, -np.inf)
     return Box(np.broadcast_to(lower, dim), np.broadcast_to(upper, dim))
 
 
-def _inward(bound: Vector, dtype: DTypeLike, towards: float) -> Vector:
-    """A bound in numbers of this type, rounded so that it is kept."""
+def _round_inward(bound: Vector, dtype: DTypeLike, towards: float) -> Vector:
+    """Convert a bound to a dtype without moving it outwards."""
     with np.errstate(over="ignore"):
         rounded = bound.astype(dtype)
     outside = rounded < bound if towards > 0 else rounded > bound
     return np.where(outside, np.nextafter(rounded, rounded.dtype.type(towards)), rounded)
 
 
-def starting_point(space: Space, x0: Vector) -> Vector:
-    """x0, put where candidates may lie; the same array if that is everywhere: it is frozen."""
+def starting_point(owner: Any, x0: Vector) -> Vector:
+    """Return x0 placed in the owner's space; x0 itself, which is read-only, if it is R^d."""
+    space = space_of(owner, x0)
     return x0 if isinstance(space, Free) else space.place(x0.copy())
 
 
-def check_law(law: object) -> None:
-    """Raise unless directions can be drawn from it."""
-    if law not in ("normal", "rademacher"):
-        raise InvalidInput(f"law must be 'normal' or 'rademacher', found {law!r:.60}")
-
-
-def check_space(space: object, bounds: Bounds | None) -> Bounds | None:
-    """The bounds as plain floats; an error if they or the space's name make no sense."""
-    if space not in ("euclidean", "gaussian"):
-        raise InvalidInput(f"space must be 'euclidean' or 'gaussian', found {space!r}")
-    if bounds is None:
-        return None
-    if space == "gaussian":
-        raise InvalidInput("bounds cut the Gaussian shell; use either bounds or space='gaussian'")
-    try:
-        lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
-        ordered = bool(np.all(lower < upper))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(
-            f"bounds must be (lower, upper), numbers or one per coordinate, found {bounds!r}"
-        ) from error
-    if not ordered or lower.ndim > 1 or upper.ndim > 1:
-        raise InvalidInput(f"every lower bound must be below its upper bound, found {bounds!r}")
-    return _plain(lower), _plain(upper)
-
-
-SMALLEST_RADIUS = 1e-200
-"""A radius that has decayed for ever must still be one to divide by."""
-
-LARGEST_WIDENING = 1e4
-"""Beyond this a judge who still sees no difference will not see one in a wider slate either."""
-
-
 def widened_radius(mu: float, widen: float, times: int) -> float:
-    """The radius after so many answers of "no difference"."""
-    widening = LARGEST_WIDENING
-    if times * math.log(widen) < math.log(LARGEST_WIDENING):
+    """Return μ · widen^times, the radius after so many answers of "no difference"."""
+    widening = MAX_WIDENING
+    if times * math.log(widen) < math.log(MAX_WIDENING):
         widening = widen**times
-    return max(mu * widening, SMALLEST_RADIUS)
-
-
-def check_slate_size(owner: Any, smallest: int = 2) -> None:
-    """Raise unless m candidates can be shown and k of them ranked."""
-    check_count(owner, "m", smallest)
-    if owner.k is not None:
-        check_count(owner, "k", 1, owner.m)
-
-
-def check_count(owner: object, name: str, low: int, high: int | None = None) -> None:
-    """Raise unless the field is a whole number from low (to high)."""
-    value = getattr(owner, name)
-    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_count or value < low or (high is not None and value > high):
-        limit = f"from {low}" + ("" if high is None else f" to {high}")
-        raise InvalidInput(f"{name} must be a whole number {limit}, found {value!r}")
-    object.__setattr__(owner, name, int(value))
-
-
-LARGEST_SETTING = 1e150
-"""Beyond this a step or a radius overflows as soon as it meets a vector."""
-
-_LIMITS = {
-    "above": operator.gt,
-    "at_least": operator.ge,
-    "below": operator.lt,
-    "at_most": operator.le,
-}
-
-
-def check_number(owner: object, name: str, **limits: float) -> None:
-    """Raise unless the field is a finite number within limits: above, at_least, below, at_most."""
-    value = getattr(owner, name)
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    if not (
-        is_number
-        and abs(value) < LARGEST_SETTING
-        and all(_LIMITS[limit](value, edge) for limit, edge in limits.items())
-    ):
-        wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
-        raise InvalidInput(f"{name} must be a finite number {wanted}, found {value!r}")
-    object.__setattr__(owner, name, float(value))
-
-
-def _plain(bound: Vector) -> float | tuple[float, ...]:
-    bound = np.nan_to_num(bound)  # JSON has no infinity; the largest float does as well
-    return float(bound) if bound.ndim == 0 else tuple(bound.tolist())
+    return max(mu * widening, MIN_RADIUS)

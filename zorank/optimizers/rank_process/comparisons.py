@@ -1,4 +1,8 @@
-"""What was said: answers of every kind as comparisons of two candidates each."""
+"""Answers of every kind as comparisons of two candidates each.
+
+A ranking, a best-and-worst answer, a poll or "no difference" becomes rows (better, worse, tied).
+The comparisons of one ballot share the noise of its looks at the candidates.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,20 @@ if TYPE_CHECKING:
 ANONYMOUS = ""
 """The rater of an answer that came without a name."""
 
-LEAST_WEIGHT = 1e-6
-"""A ballot that counts less than this is heard as if it counted this much: hardly at all."""
+MIN_WEIGHT = 1e-6
+"""Smaller positive ballot weights are raised to this one, so that the noise stays finite."""
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """What was said, one row a comparison of two known candidates.
+    """Pairwise comparisons, one per row.
 
     Attributes:
         better, worse: indices of candidates.
-        tied: whether they were judged alike instead.
-        ballot: which ballot it belongs to; the noise of one look is shared within it.
-        rater: whose ballot that is, an index.
-        scale: by what the weight of the ballot scales its noise.
+        tied: whether the rater saw no difference; the order of the two then means nothing.
+        ballot: the index of the ballot; comparisons of one ballot share its noise.
+        rater: the index of the rater who cast it.
+        noise_scale: 1/√weight of the ballot, a factor of its noise.
     """
 
     better: NDArray[np.int64]
@@ -40,34 +44,34 @@ class Comparisons:
     tied: NDArray[np.bool_]
     ballot: NDArray[np.int64]
     rater: NDArray[np.int64]
-    scale: Vector
+    noise_scale: Vector
 
     @classmethod
-    def none(cls) -> Comparisons:
-        """Before the first answer."""
+    def empty(cls) -> Comparisons:
+        """Return no comparisons, the state before the first answer."""
         i = np.zeros(0, dtype=np.int64)
         return cls(i, i, i.astype(bool), i, i, np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.better)
 
-    def hear(
+    def add(
         self, answer: Answer, candidates: Sequence[int], raters: Sequence[str]
     ) -> tuple[Comparisons, tuple[str, ...]]:
-        """What is known after an answer about these candidates, and the raters known by then."""
-        named = list(raters)
-        here = np.asarray(candidates)
+        """Append the comparisons of an answer about these candidates; also return all raters."""
+        names = list(raters)
+        indices = np.asarray(candidates)
         parts = [self]
         first = int(self.ballot.max(initial=-1)) + 1
         for b, ballot in enumerate(_ballots(answer)):
             if ballot.weight == 0:
                 continue
-            if ballot.rater not in named:
-                named.append(ballot.rater)
+            if ballot.rater not in names:
+                names.append(ballot.rater)
             rows = [
                 (i, j, tied)
-                for i, j, tied in _pairs(ballot.ranking, len(here))
-                if here[i] != here[j]  # the same candidate may be on a slate twice
+                for i, j, tied in _pairs(ballot.ranking, len(indices))
+                if indices[i] != indices[j]  # a slate may show the same candidate twice
             ]
             if not rows:
                 continue
@@ -75,18 +79,21 @@ class Comparisons:
             ones = np.ones(len(rows), dtype=np.int64)
             parts.append(
                 Comparisons(
-                    here[better],
-                    here[worse],
+                    indices[better],
+                    indices[worse],
                     tied,
                     ones * (first + b),
-                    ones * named.index(ballot.rater),
-                    ones / math.sqrt(max(ballot.weight, LEAST_WEIGHT)),
+                    ones * names.index(ballot.rater),
+                    ones / math.sqrt(max(ballot.weight, MIN_WEIGHT)),
                 )
             )
-        return _concatenate(parts), tuple(named)
+        return _concatenate(parts), tuple(names)
 
-    def shared_looks(self) -> NDArray[np.float64]:
-        """The noise of comparisons: those of one ballot share their looks at a candidate."""
+    def noise_covariance(self) -> NDArray[np.float64]:
+        """Return the covariance of ε_better − ε_worse for unit noise ε.
+
+        Two comparisons of one ballot that share a candidate share its ε.
+        """
         i, j = self.better, self.worse
         shared = (i[:, None] == i).astype(np.float64)
         shared -= i[:, None] == j
@@ -94,23 +101,23 @@ class Comparisons:
         shared += j[:, None] == j
         return np.asarray(shared * (self.ballot[:, None] == self.ballot))
 
-    def differences(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The covariance of the differences compared, from that of the candidates."""
+    def difference_covariance(self, covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the covariance of u_better − u_worse from the covariance of u."""
         rows = covariance[self.better] - covariance[self.worse]
         return np.asarray(rows[:, self.better] - rows[:, self.worse])
 
-    def renumber(self, kept: NDArray[np.int64]) -> Comparisons:
-        """The same, when only these candidates are kept."""
+    def reindex(self, kept: NDArray[np.int64]) -> Comparisons:
+        """Return the same comparisons with indices into the kept candidates."""
         place = np.full(int(kept.max()) + 1, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
         return replace(self, better=place[self.better], worse=place[self.worse])
 
-    def where(self, kept: NDArray[np.bool_]) -> Comparisons:
-        """Only these of the comparisons."""
+    def select(self, kept: NDArray[np.bool_]) -> Comparisons:
+        """Return the comparisons where the mask is true."""
         return Comparisons(*(getattr(self, name)[kept] for name in _COLUMNS))
 
 
-_COLUMNS = ("better", "worse", "tied", "ballot", "rater", "scale")
+_COLUMNS = ("better", "worse", "tied", "ballot", "rater", "noise_scale")
 
 
 def _concatenate(parts: Sequence[Comparisons]) -> Comparisons:
@@ -124,11 +131,11 @@ def _ballots(answer: Answer) -> tuple[Ballot, ...]:
 
 
 def _pairs(ranking: Ranking, m: int) -> Iterator[tuple[int, int, bool]]:
-    """The fewest comparisons that say what the ranking says, level to level.
+    """Yield the fewest comparisons that determine the ranking, between neighbouring levels.
 
-    Candidates on one level were not told apart, which says little: taken as "alike", ties made a
-    judge look noisier and the search wider, and cost 1.4 sd on rough utilities. Only an answer
-    that tells nothing apart is heard as ties.
+    Ties within a level are dropped: modelled as |difference| < threshold they raised the inferred
+    noise and the search radius, and cost 1.4 sd on rough utilities. Only an answer that ties
+    everything becomes tied comparisons.
     """
     levels = ranking.levels(m)
     groups = [np.flatnonzero(levels == level).tolist() for level in np.unique(levels[levels >= 0])]

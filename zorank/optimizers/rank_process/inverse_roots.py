@@ -1,7 +1,7 @@
-"""R with RᵀR = B⁻¹ for matrices B = 1 + (something without negative eigenvalues).
+"""Inverse square roots: R with RᵀR = B⁻¹ for matrices B = I + (positive semidefinite matrix).
 
-The diagonal of B⁻¹, B⁻¹v and log|B| follow from R, which takes a quarter of the time of a general
-inverse: NumPy alone offers no inverse that knows of symmetry.
+The diagonal of B⁻¹, B⁻¹v and log|B| follow from R. Computing R takes a quarter of the time of a
+general inverse; NumPy has no inverse for symmetric matrices.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
     from zorank.types import Vector
 
-SMALL = 32
-"""Triangles up to this size are inverted directly."""
+MAX_DIRECT_SIZE = 32
+"""Triangular matrices up to this size are inverted directly."""
 
 
 def inverse_roots(b: NDArray[np.float64]) -> tuple[NDArray[np.float64], Vector]:
-    """R and log|B| of each B of a stack."""
+    """Return R and log|B| for each B of a stack, (h, q, q)."""
     try:
         lower = np.asarray(np.linalg.cholesky(b), dtype=np.float64)
-    except np.linalg.LinAlgError:  # only rounding can take an eigenvalue below 1
+    except np.linalg.LinAlgError:  # only rounding can bring an eigenvalue below 1
         values, vectors = np.linalg.eigh(b)
         values = np.maximum(values, 1.0)
         return vectors.mT / np.sqrt(values)[..., None], np.log(values).sum(axis=-1)
@@ -34,9 +34,9 @@ def inverse_roots(b: NDArray[np.float64]) -> tuple[NDArray[np.float64], Vector]:
 
 
 def _invert_lower(lower: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
-    """Put the inverse of lower triangles into zeros, from the inverses of their halves."""
+    """Write the inverses of lower triangular matrices into an array of zeros, block by block."""
     size = lower.shape[-1]
-    if size <= SMALL:
+    if size <= MAX_DIRECT_SIZE:
         inverse[...] = np.linalg.inv(lower)
         return
     first, last = slice(size // 2), slice(size // 2, size)
