@@ -138,6 +138,19 @@ class Scorer(Protocol):
         ...
 
 
+class Judge(Scorer, Protocol):
+    """A scorer that declares what it needs and what it fits, so that it is offered accordingly.
+
+    Both members are optional: `zorank.oracles.judges.JudgeKind.of` fills in these defaults.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ()
+    """Packages that it imports. Without them, the studio does not offer it."""
+
+    renderers: ClassVar[tuple[str, ...] | None] = None
+    """Names of the renderers whose pictures it can judge; None stands for all of them."""
+
+
 class Store(Protocol):
     """Where runs and their logs are kept. A method that returns has made its change durable.
 
