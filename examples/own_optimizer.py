@@ -47,7 +47,8 @@ class BestNeighbour:
         return {"radius": state[1]}
 
 
-run = zorank.Run(BestNeighbour(), x0=[4.0, -3.0], seed=0)
-for _ in range(60):
-    run.tell(zorank.oracles.FunctionOracle(zorank.problems.sphere).answer(run.ask()))
-print("best:", run.best().round(3), "radius:", run.history[-1]["radius"])
+if __name__ == "__main__":
+    run = zorank.Run(BestNeighbour(), x0=[4.0, -3.0], seed=0)
+    for _ in range(60):
+        run.tell(zorank.oracles.FunctionOracle(zorank.problems.sphere).answer(run.ask()))
+    print("best:", run.best().round(3), "radius:", run.history[-1]["radius"])

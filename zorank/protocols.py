@@ -185,6 +185,19 @@ class Scorer(Protocol):
         ...
 
 
+class Judge(Scorer, Protocol):
+    """A scorer that declares what it needs and what it fits, so that it is offered accordingly.
+
+    Both members are optional: `zorank.oracles.judges.JudgeKind.of` fills in these defaults.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ()
+    """Packages that it imports. Without them, the studio does not offer it."""
+
+    renderers: ClassVar[tuple[str, ...] | None] = None
+    """Names of the renderers whose pictures it can judge; None stands for all of them."""
+
+
 class Store(Protocol):
     """Keeps runs and their logs. A change is durable when the method returns.
 

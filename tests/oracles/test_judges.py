@@ -152,7 +152,7 @@ def test_a_function_an_object_and_a_class_become_judges():
     assert judge_maker(by_channel)().score([red]) == [200.0]
     assert judge_maker(by_channel)(channel=1).score([red]) == [10.0]
     for wrong in (3, "text", dict, object()):
-        with pytest.raises(InvalidInput, match="mine:it is no judge"):
+        with pytest.raises(InvalidInput, match="mine:it is not a judge"):
             judge_maker(wrong, "mine:it")
 
 

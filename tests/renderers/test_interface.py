@@ -22,7 +22,7 @@ from zorank.renderers.interface import (
     kinds_of,
     resolve,
 )
-from zorank.renderers.interface.hooks import read, takes_parameter
+from zorank.renderers.interface.hooks import RENAMED, read, takes_parameter
 from zorank.renderers.options import option
 from zorank.stores import open_store
 from zorank.studio import create_app
@@ -50,7 +50,7 @@ def test_a_renderer_of_two_members_has_a_default_for_everything_else():
     assert (found.title, found.description, found.prompt) == ("Plain", "", "")
     assert (found.size, found.together, found.weights) == (None, 1, "")
     assert (found.tells_progress, found.shows_previews) == (False, False)
-    assert (found.keepsake, found.keep, found.look, found.small_picture) == (None,) * 4
+    assert (found.export_name, found.export, found.look, found.small_picture) == (None,) * 4
     assert (found.check(), found.drift(POINTS[0])) == (None, None)
     assert found.resized(64) is found
     drawn = found.render(iter(POINTS), progress=print, preview=print)
@@ -89,7 +89,7 @@ class Rich:
     size = 32
     together = 4
     weights = "0a1b2c"
-    keepsake = "thing.json"
+    export_name = "thing.json"
 
     def __init__(self):
         self.called = []
@@ -107,7 +107,7 @@ class Rich:
     def drift(self, candidate):
         return {"norm": float(np.linalg.norm(candidate))}
 
-    def keep(self, candidate):
+    def export(self, candidate):
         return candidate.tobytes()
 
     def look(self, candidates):
@@ -129,7 +129,7 @@ def test_methods_that_a_renderer_has_are_called():
     found.warm_up()
     assert renderer.called == ["check", "warm_up"]
     assert found.drift(POINTS[0]) == {"norm": 1}
-    assert found.keep(POINTS[1]) == POINTS[1].tobytes()
+    assert found.export(POINTS[1]) == POINTS[1].tobytes()
     assert found.look(np.eye(3)).shape == (3, 2)
     assert found.small_picture(POINTS[0]).shape == (2, 2, 3)
     assert (found.dim, type(found.dim)) == (3, int)
@@ -190,7 +190,7 @@ def test_what_is_no_exhibit_is_refused():
         ("prompt", None, ""),
         ("size", "large", None),
         ("size", True, None),
-        ("keepsake", "file.json", None),  # without keep
+        ("export_name", "file.json", None),  # without export
         ("weights", "/home/somebody/model.pt", ""),
         ("weights", np.zeros(3), ""),
         ("weights", "a&b", ""),
@@ -246,7 +246,7 @@ def use_everything(renderer):
 
 
 def test_resolve_reads_what_is_declared_and_nothing_else():
-    assert members_read(Plain, use_everything) == {*HOOKS, "dim", "render"}
+    assert members_read(Plain, use_everything) == {*HOOKS, *RENAMED.values(), "dim", "render"}
 
 
 def test_a_member_or_parameter_that_is_not_declared_cannot_be_read():
@@ -463,8 +463,8 @@ def test_those_that_come_along_are_resolved_without_loading_anything(name):
 
 def test_clips_have_a_file_of_their_own():
     found = resolve(PolicyClips())
-    assert (found.keepsake, found.media_type) == ("policy.json", "video/mp4")
-    assert found.keep is not None
+    assert (found.export_name, found.media_type) == ("policy.json", "video/mp4")
+    assert found.export is not None
 
 
 def test_the_interface_loads_nothing_heavy():

@@ -11,10 +11,10 @@ from fastapi.testclient import TestClient
 from tests.helpers.studio_server import Server, Small, client_of
 from zorank import Ranking, Run
 from zorank.errors import InvalidInput
-from zorank.oracles import CLIP, PictureOracle, judge_maker
+from zorank.oracles import CLIP, PictureOracle, judge_kinds
 from zorank.oracles.pictures import score_exhibits
 from zorank.renderers import Dream
-from zorank.studio import create_app, judging
+from zorank.studio import create_app
 from zorank.studio.agreement import Agreement, agreement_with
 from zorank.studio.judging import Choice, Panel
 from zorank.studio.offer import offer_judge
@@ -56,7 +56,7 @@ def broken(shown):
 
 def studio(store, judge=blueness, name="mine:blueness", **options):
     """A client of a studio whose runs this judge looks at."""
-    panel = Panel({name: judge_maker(judge)}, Choice(name, options)) if judge else None
+    panel = Panel(judge_kinds({name: judge}), Choice(name, options)) if judge else None
     renderers = {"landscape": Small, "texts": Texts}
     return client_of(store, renderers, panel=panel)
 
@@ -335,7 +335,7 @@ def test_judges_are_offered_for_the_renderers_whose_pictures_they_know(store):
 
 
 def test_a_judge_without_what_it_looks_with_is_not_offered(store, monkeypatch):
-    monkeypatch.setitem(judging.LOOKS_WITH, "clip", ("a_module_that_nobody_has",))
+    monkeypatch.setattr(CLIP, "requires", ("a_module_that_nobody_has",))
     assert set(offered(studio(store, None))) == {"dream"}
 
 
@@ -368,12 +368,12 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
     assert offer_judge(None, {}, load).default is None
     panel = offer_judge("mine:blueness", {}, load)
     assert panel.default == Choice("mine:blueness")
-    assert set(panel.makers) == {"clip", "dream", "mine:blueness"}
+    assert set(panel.judges) == {"clip", "dream", "mine:blueness"}
     assert offer_judge("clip", {"prompt": "snow"}, load).default.options == {"prompt": "snow"}
     offer_judge("clip", {}, load)  # a renderer may have the prompt
     for wanted, options, words in [
         ("clop", {}, "did you mean clip"),
-        ("mine:number", {}, "is no judge"),
+        ("mine:number", {}, "is not a judge"),
         ("clip", {"prompt": ""}, "needs a prompt"),
         ("clip", {"prompt": "snow", "colour": 1}, "cannot be made"),
         (None, {"prompt": "snow"}, "name it"),
@@ -386,7 +386,7 @@ def test_wrong_judges_are_refused_in_one_sentence(refused, tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_judges.py").write_text("number = 3\n")
     assert "did you mean clip" in refused("studio", "--judge", "clop")
-    assert "is no judge" in refused("studio", "--judge", "my_judges:number")
+    assert "is not a judge" in refused("studio", "--judge", "my_judges:number")
     assert "'nowhere' of 'nowhere:judge' is not found" in refused(
         "studio", "--judge", "nowhere:judge"
     )

@@ -1,9 +1,9 @@
-"""Judges that answer a slate by themselves. A person answers through a run's `tell` instead."""
+"""Oracles answer a slate by themselves. A person answers through a run's `tell` instead."""
 
 from zorank.oracles.clip import CLIP
 from zorank.oracles.comparison import ComparisonOracle
 from zorank.oracles.function import FunctionOracle
-from zorank.oracles.judges import JUDGES, judge_maker, make_judge
+from zorank.oracles.judges import JUDGES, JudgeKind, judge_kinds, judge_maker, make_judge
 from zorank.oracles.noisy import GaussianNoise, JustNoticeable, PlackettLuce, RandomSwaps
 from zorank.oracles.pictures import PictureOracle
 
@@ -13,10 +13,12 @@ __all__ = [
     "ComparisonOracle",
     "FunctionOracle",
     "GaussianNoise",
+    "JudgeKind",
     "JustNoticeable",
     "PictureOracle",
     "PlackettLuce",
     "RandomSwaps",
+    "judge_kinds",
     "judge_maker",
     "make_judge",
 ]

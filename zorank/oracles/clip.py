@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class CLIP:
     prompt: str = ""
     model: str = DEFAULT
     device: str | None = None
+
+    requires: ClassVar[tuple[str, ...]] = ("torch", "transformers")
 
     def __post_init__(self) -> None:
         prompt: Any = self.prompt
@@ -124,7 +126,7 @@ def _load(model: str, device: str | None) -> _Reader:
 
 def _library() -> Any:
     try:
-        for needed in ("torch", "transformers"):
+        for needed in CLIP.requires:
             found = import_module(needed)
     except ModuleNotFoundError as error:
         raise MissingExtra("clip", error.name or "transformers", "diffusion") from error

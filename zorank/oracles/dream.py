@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,9 @@ class DreamJudge:
     """
 
     prompt: str = ""
+
+    requires: ClassVar[tuple[str, ...]] = ("onnxruntime",)
+    renderers: ClassVar[tuple[str, ...]] = ("dream", "landscape")
 
     def __post_init__(self) -> None:
         if not vocabulary.read(self.prompt).any():

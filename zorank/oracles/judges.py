@@ -1,21 +1,25 @@
-"""Judges of pictures by name, and how one of a user's own becomes one. Add yours by a line here.
+"""Judges of pictures: the registry, and how any scorer becomes a judge that can be chosen.
 
-A judge is made from options, such as a prompt or a model's folder, and has `score(pictures)`.
-Making one is quick and loads nothing heavy: a model is loaded when it first looks.
+A judge has one method, `score(pictures)`. It may also declare which packages it needs and which
+renderers it fits; `zorank.protocols.Judge` lists these members and their defaults. To add a judge,
+write its file and give it a line in `JUDGES`. A user's own judge needs no line: it is named as
+`module:object`. Making a judge must be quick: it loads its model when it first scores.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from zorank.errors import InvalidInput, ZorankError, unknown_name
 from zorank.oracles.clip import CLIP
 from zorank.oracles.dream import DreamJudge
 from zorank.oracles.pictures import Score
-from zorank.protocols import Scorer
+from zorank.protocols import Judge, Scorer
 
 JudgeMaker: TypeAlias = Callable[..., Scorer]
 
@@ -23,14 +27,69 @@ JUDGES: dict[str, JudgeMaker] = {
     "clip": CLIP,
     "dream": DreamJudge,
 }
-"""Every judge of pictures by its name."""
+"""The judges of zorank by name."""
 
 
 @dataclass(frozen=True)
-class OwnJudge:
-    """A function of pictures as a judge."""
+class JudgeKind:
+    """A judge that can be chosen by name, with a value for everything that it may declare.
 
-    score: Score
+    Attributes:
+        name: the name it is chosen by.
+        maker: called with options, it makes the judge.
+        requires, renderers: see `zorank.protocols.Judge`.
+    """
+
+    name: str
+    maker: JudgeMaker
+    requires: tuple[str, ...] = Judge.requires
+    renderers: tuple[str, ...] | None = Judge.renderers
+
+    @classmethod
+    def of(cls, name: str, found: Any) -> JudgeKind:
+        """Describe a class, an object with `score`, or a function of pictures.
+
+        This is the only place that reads a judge's declarations.
+        """
+        return cls(
+            name,
+            judge_maker(found, name),
+            requires=_names(name, found, "requires") or (),
+            renderers=_names(name, found, "renderers"),
+        )
+
+    @property
+    def reads_prompts(self) -> bool:
+        """Whether the judge has an option `prompt`."""
+        return "prompt" in inspect.signature(self.maker).parameters
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether all required packages are installed."""
+        return all(find_spec(package) for package in self.requires)
+
+    def fits(self, renderer: str, media_type: str) -> bool:
+        """Whether it can judge the exhibits of a renderer: pictures of pixels that it knows."""
+        kind, _, form = media_type.partition("/")
+        is_picture = kind == "image" and not form.startswith("svg")
+        return is_picture and (self.renderers is None or renderer in self.renderers)
+
+    def make(self, options: Mapping[str, Any]) -> Scorer:
+        """Make the judge from options."""
+        try:
+            return self.maker(**options)
+        except ZorankError:
+            raise
+        except Exception as error:  # a user's own judge may raise anything
+            said = f"{type(error).__name__}: {error}"
+            raise InvalidInput(
+                f"the judge {self.name} cannot be made from {dict(options)} ({said})"
+            ) from error
+
+
+def judge_kinds(judges: Mapping[str, Any] = JUDGES) -> dict[str, JudgeKind]:
+    """Describe judges by name."""
+    return {name: JudgeKind.of(name, found) for name, found in judges.items()}
 
 
 def make_judge(
@@ -38,32 +97,47 @@ def make_judge(
     options: Mapping[str, Any] | None = None,
     makers: Mapping[str, JudgeMaker] = JUDGES,
 ) -> Scorer:
-    """The judge of this name, made from these options."""
+    """Make the judge of this name from these options."""
     if name not in makers:
         raise unknown_name("judge", name, makers)
-    given = dict(options or {})
-    try:
-        return makers[name](**given)
-    except ZorankError:
-        raise
-    except Exception as error:  # one of a user's own may raise anything
-        said = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"the judge {name} cannot be made from {given} ({said})") from error
+    return JudgeKind.of(name, makers[name]).make(dict(options or {}))
 
 
 def judge_maker(found: Any, name: str = "this object") -> JudgeMaker:
-    """What makes a judge of a user's own object.
+    """Return the callable that makes a judge from options.
 
-    A class is called with the options; an object with `score` is the judge itself; a function of
+    A class is called with the options. An object with `score` is the judge itself. A function of
     pictures gets the options as further arguments.
     """
-    if isinstance(found, type) and callable(getattr(found, "score", None)):
-        return found
-    if callable(getattr(found, "score", None)) and not isinstance(found, type):
+    is_class, scores = isinstance(found, type), callable(getattr(found, "score", None))
+    if is_class and scores:
+        maker: JudgeMaker = found
+        return maker
+    if scores:
         return lambda: found
-    if callable(found) and not isinstance(found, type):
-        return lambda **options: OwnJudge(partial(found, **options) if options else found)
+    if callable(found) and not is_class:
+        return lambda **options: FunctionJudge(partial(found, **options) if options else found)
     raise InvalidInput(
-        f"{name} is no judge: it needs to be a function of pictures that returns a number for "
-        f"each, or to have a method score(pictures) that does, found {found!r:.60}"
+        f"{name} is not a judge: expected a function of pictures that returns a number for each, "
+        f"or an object or a class with such a method score(pictures), found {found!r:.60}"
     )
+
+
+@dataclass(frozen=True)
+class FunctionJudge:
+    """A function of pictures as a judge."""
+
+    score: Score
+
+
+def _names(name: str, found: Any, member: str) -> tuple[str, ...] | None:
+    """Read a declared tuple of names, or its default."""
+    declared = getattr(found, member, getattr(Judge, member))
+    if declared is None:
+        return None
+    if not isinstance(declared, tuple) or not all(isinstance(each, str) for each in declared):
+        raise InvalidInput(
+            f"the judge {name} declares {member} = {declared!r:.60}; expected a tuple of texts, "
+            'such as ("torch",) for requires or ("landscape",) for renderers'
+        )
+    return declared

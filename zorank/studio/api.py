@@ -98,7 +98,7 @@ def show_run(run_id: Run, studio: TheStudio, access: Member) -> RunShown:
         words=all_words(facts),
         judge=None if judge is None else judge.title,
         could_stop=could_stop(facts),
-        keepsake=renderer.keepsake if access.role == "owner" else None,
+        keepsake=renderer.export_name if access.role == "owner" else None,
         note=run_note(record.meta, renderer) if access.role == "owner" else "",
     )
 

@@ -7,7 +7,6 @@ with the answer in the log, so an undo takes it back and a branch keeps it.
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import json
 import threading
@@ -16,14 +15,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from importlib.util import find_spec
 from queue import PriorityQueue
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from zorank.errors import ZorankError
-from zorank.oracles.judges import JUDGES, JudgeMaker, make_judge
+from zorank.errors import ZorankError, unknown_name
+from zorank.oracles.judges import JudgeKind, judge_kinds
 from zorank.oracles.pictures import score_exhibits
 from zorank.protocols import Scorer
 from zorank.renderers.interface import ResolvedRenderer
@@ -43,12 +41,6 @@ RECENT = 10
 
 REMEMBERED, MODELS = 4096, 4
 """How many verdicts and how many judges are kept."""
-
-LOOKS_WITH = {"clip": ("torch", "transformers"), "dream": ("onnxruntime",)}
-"""What the judges that come along look with: one without it is not offered."""
-
-KNOWS_ONLY = {"dream": ("dream", "landscape")}
-"""Judges that have only ever seen the pictures of these renderers."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +63,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Panel:
-    """The judges that a studio knows, and the one that looks unless a run has its own."""
+    """The judges that a studio knows, and the default of runs that choose none."""
 
-    makers: Mapping[str, JudgeMaker] = field(default_factory=lambda: JUDGES)
+    judges: Mapping[str, JudgeKind] = field(default_factory=judge_kinds)
     default: Choice | None = None
 
     def choice(self, meta: Mapping[str, Any], renderer: ResolvedRenderer) -> Choice | None:
-        """The judge of a run; without a prompt of its own, it takes the renderer's."""
+        """Return the judge of a run; without a prompt of its own, it takes the renderer's."""
         kept = meta.get("judge", self.default)
         if kept is None:
             return None
@@ -89,31 +81,25 @@ class Panel:
 
     def reads_prompts(self, name: str) -> bool:
         """Whether a judge is made from a prompt."""
-        maker = self.makers.get(name)
-        return maker is not None and "prompt" in inspect.signature(maker).parameters
+        return name in self.judges and self.judges[name].reads_prompts
 
     def offered(self) -> list[str]:
-        """The judges that could look, by name, those first that know the fewest pictures.
+        """Return the names of installed judges, those that fit only some renderers first.
 
-        The one of every run is among them whatever it lacks: it will say so.
+        The default judge is always offered. If a package is missing, it reports that itself.
         """
         found = [
-            name
-            for name in self.makers
-            if (self.default is not None and self.default.name == name)
-            or all(find_spec(needed) for needed in LOOKS_WITH.get(name, ()))
+            judge
+            for judge in self.judges.values()
+            if judge.is_installed or (self.default and self.default.name == judge.name)
         ]
-        return sorted(found, key=lambda name: name not in KNOWS_ONLY)
-
-    def can_look(self, name: str, renderer: str, media_type: str) -> bool:
-        """Whether a judge can look at what a renderer makes, and knows such pictures."""
-        kind, _, form = media_type.partition("/")
-        is_picture = kind == "image" and not form.startswith("svg")
-        return is_picture and renderer in KNOWS_ONLY.get(name, (renderer,))
+        return [judge.name for judge in sorted(found, key=lambda judge: judge.renderers is None)]
 
     def make(self, choice: Choice) -> Scorer:
-        """The judge, made."""
-        return make_judge(choice.name, choice.options, self.makers)
+        """Make the chosen judge."""
+        if choice.name not in self.judges:
+            raise unknown_name("judge", choice.name, self.judges)
+        return self.judges[choice.name].make(choice.options)
 
 
 @dataclass(frozen=True)

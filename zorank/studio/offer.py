@@ -8,7 +8,7 @@ from typing import Any
 
 from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
-from zorank.oracles.judges import JUDGES, judge_maker
+from zorank.oracles.judges import JUDGES, judge_kinds
 from zorank.renderers.interface import RendererKind, kinds_of
 from zorank.studio.judging import Choice, Panel
 
@@ -75,11 +75,11 @@ def offer_judge(
         if options:
             raise InvalidInput("options of a judge need a judge; name it, such as --judge clip")
         return Panel()
-    own = {} if wanted in JUDGES or ":" not in wanted else {wanted: load(wanted)}
-    makers = JUDGES | {name: judge_maker(found, name) for name, found in own.items()}
-    if wanted not in makers:
-        raise unknown_name("judge", wanted, makers)
-    panel = Panel(makers, Choice(wanted, dict(options)))
+    if wanted not in JUDGES and ":" not in wanted:
+        raise unknown_name("judge", wanted, JUDGES)
+    own = {} if wanted in JUDGES else {wanted: load(wanted)}
+    choice = Choice(wanted, dict(options))
+    panel = Panel(judge_kinds(JUDGES | own), choice)
     if "prompt" in options or not panel.reads_prompts(wanted):  # else a renderer may have one
-        panel.make(Choice(wanted, dict(options)))
+        panel.make(choice)
     return panel

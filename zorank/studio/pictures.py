@@ -148,11 +148,11 @@ def show_vector(run_id: Run, studio: TheStudio, _: Owner) -> Response:
 def show_keepsake(run_id: Run, studio: TheStudio, _: Owner) -> Response:
     """The best as a file of its renderer's own, for use elsewhere."""
     with studio.session(run_id) as session:
-        name, keep = session.renderer.keepsake, session.renderer.keep
-        if name is None or keep is None:
+        name, export = session.renderer.export_name, session.renderer.export
+        if name is None or export is None:
             raise HTTPException(404, "what this run makes has no file of its own; take its vector")
         with _explained():
-            data = bytes(keep(session.run.best()))
+            data = bytes(export(session.run.best()))
     return _download(data, "application/octet-stream", f"{run_id}-{name}")
 
 

@@ -53,7 +53,7 @@ def describe_judges(studio: Studio) -> list[dict[str, Any]]:
     for name in panel.offered():
         usual = panel.default is not None and panel.default.name == name
         given = panel.default.options if panel.default and usual else {}
-        options = form_fields(panel.makers[name], given)
+        options = form_fields(panel.judges[name].maker, given)
         asked = {option["name"] for option in options}
         found.append(
             {
@@ -64,7 +64,7 @@ def describe_judges(studio: Studio) -> list[dict[str, Any]]:
                 "renderers": [
                     r
                     for r, kind in studio.renderers.items()
-                    if panel.can_look(name, r, kind.media_type)
+                    if panel.judges[name].fits(r, kind.media_type)
                 ],
                 "default": usual,
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -93,16 +94,16 @@ HOOKS: Mapping[str, Hook] = {
         "How far noise latents are from noise, as `zorank.renderers.latents.drift` computes it.",
         without="no drift is shown",
     ),
-    "keepsake": Hook(
-        "keepsake: str",
+    "export_name": Hook(
+        "export_name: str",
         None,
-        "The name of a file that is made of a candidate, for use elsewhere. Needs `keep`.",
+        "The name of the file that `export` makes of a candidate, for use in other programs.",
         without="no file is offered",
     ),
-    "keep": Hook(
-        "keep(candidate) -> bytes",
+    "export": Hook(
+        "export(candidate) -> bytes",
         None,
-        "What is in that file.",
+        "The contents of that file.",
         without="no file is offered",
     ),
     "look": Hook(
@@ -139,11 +140,29 @@ PARAMETERS: Mapping[str, Hook] = {
 """Every optional parameter of `render`, by its name. It is given by keyword."""
 
 
+RENAMED: Mapping[str, str] = {"export_name": "keepsake", "export": "keep"}
+"""Hooks whose old name still works for one version."""
+
+
 def read(owner: Any, hook: str) -> Any:
-    """A member that is declared, or its default; None counts as missing."""
+    """Return a declared member, or its default; None counts as missing."""
     default = HOOKS[hook].default
     found = getattr(owner, hook, None)
+    if found is None and hook in RENAMED:
+        found = _read_renamed(owner, hook, RENAMED[hook])
     return default if found is None else found
+
+
+def _read_renamed(owner: Any, hook: str, old: str) -> Any:
+    found = getattr(owner, old, None)
+    if found is not None:
+        warnings.warn(
+            f"a renderer's {old} is deprecated and will be ignored in the next version; "
+            f"name it {hook}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+    return found
 
 
 def text(owner: Any, hook: str) -> str:

@@ -40,8 +40,8 @@ class ResolvedRenderer:
     check: Callable[[], object]
     warm_up: Callable[[], object]
     drift: Callable[[Vector], Mapping[str, Any] | None]
-    keepsake: str | None
-    keep: Callable[[Vector], bytes] | None
+    export_name: str | None
+    export: Callable[[Vector], bytes] | None
     look: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
     small_picture: Callable[[Vector], NDArray[np.float32]] | None
 
@@ -114,8 +114,8 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
     name = name or type(renderer).__name__
     if not callable(getattr(renderer, "render", None)):
         raise _no_renderer(name)
-    size, keepsake, keep = (read(renderer, hook) for hook in ("size", "keepsake", "keep"))
-    keeps = isinstance(keepsake, str) and callable(keep)
+    size, export_name, export = (read(renderer, h) for h in ("size", "export_name", "export"))
+    exports = isinstance(export_name, str) and callable(export)
     return ResolvedRenderer(
         renderer,
         name,
@@ -131,8 +131,8 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         warm_up=method(renderer, "warm_up")
         or (lambda: renderer.render([np.full(renderer.dim, 0.1)])),
         drift=method(renderer, "drift") or (lambda candidate: None),
-        keepsake=keepsake if keeps else None,
-        keep=keep if keeps else None,
+        export_name=export_name if exports else None,
+        export=export if exports else None,
         look=method(renderer, "look"),
         small_picture=method(renderer, "small_picture"),
     )

@@ -52,7 +52,7 @@ class PolicyClips:
     space = "gaussian"
     media_type = "video/mp4"
     title = "Gait"
-    keepsake = "policy.json"
+    export_name = "policy.json"
     description = "A simulated body learns to move as you like it: rank clips of how it goes."
 
     def __post_init__(self) -> None:
@@ -98,7 +98,7 @@ class PolicyClips:
         scale = self.vigour / np.sqrt(seen.mean.size)
         return LearnedPolicy(self.problem, scale * vector, seen, self.problem.world.action)
 
-    def keep(self, candidate: Vector) -> bytes:
+    def export(self, candidate: Vector) -> bytes:
         """The policy as a file that `load_policy` and `zorank rl replay` read."""
         return json.dumps(self.policy(candidate).as_note()).encode()
 

@@ -1,0 +1,77 @@
+"""What every oracle and every judge of pictures promises (`zorank.testing`): one row for each."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.tiny_clip import save_tiny_clip
+from zorank.oracles import (
+    CLIP,
+    ComparisonOracle,
+    FunctionOracle,
+    GaussianNoise,
+    JustNoticeable,
+    PictureOracle,
+    PlackettLuce,
+    RandomSwaps,
+    make_judge,
+)
+from zorank.problems import sphere
+from zorank.testing import JudgeContract, OracleContract
+from zorank.types import Exhibit
+
+
+class Greys:
+    """A picture of one grey, as bright as the first coordinate says."""
+
+    dim = 3
+
+    def render(self, candidates):
+        return [Exhibit("image/png", self.png(x[0])) for x in candidates]
+
+    def png(self, value):
+        file = io.BytesIO()
+        Image.new("L", (4, 4), round(float(np.clip(100 + 50 * value, 0, 255)))).save(file, "PNG")
+        return file.getvalue()
+
+
+def brightness(pictures):
+    return [np.asarray(picture).mean() for picture in pictures]
+
+
+class TestOracles(OracleContract):
+    @pytest.fixture(
+        params=[
+            FunctionOracle(sphere),
+            FunctionOracle(lambda x: x[:, 0], k=2, vectorized=True),
+            GaussianNoise(sphere, 1.0),
+            PlackettLuce(sphere, 1.0),
+            RandomSwaps(FunctionOracle(sphere), 0.5),
+            JustNoticeable(sphere, 0.5),
+            ComparisonOracle(lambda a, b: sphere(a) - sphere(b)),
+            PictureOracle(Greys(), brightness),
+        ],
+        ids=lambda oracle: type(oracle).__name__,
+    )
+    def oracle(self, request):
+        return request.param
+
+
+class TestDream(JudgeContract):
+    @pytest.fixture
+    def judge(self):
+        return make_judge("dream", {"prompt": "snowy night"})
+
+
+class TestClip(JudgeContract):
+    @pytest.fixture(scope="class")
+    def folder(self, tmp_path_factory):
+        made = tmp_path_factory.mktemp("clip") / "tiny"
+        save_tiny_clip(made)
+        return made
+
+    @pytest.fixture
+    def judge(self, folder):
+        return CLIP("a snowy night", model=folder)

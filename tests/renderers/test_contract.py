@@ -1,0 +1,84 @@
+"""What every renderer promises (`zorank.testing`): one row for each."""
+
+import numpy as np
+import pytest
+
+from tests import tiny_pipelines
+from zorank.renderers import Diffusers, Dream, Landscape, PolicyClips
+from zorank.testing import RendererContract
+from zorank.types import Exhibit
+
+
+class Minimal:
+    """The two members that a renderer must have."""
+
+    dim = 3
+
+    def render(self, candidates):
+        return [Exhibit("image/jpeg", np.asarray(x).tobytes()) for x in candidates]
+
+
+class Everything(Minimal):
+    """All optional members."""
+
+    media_type = "text/plain"
+    space = "euclidean"
+    title = "Everything"
+    description = "All optional members."
+    prompt = "a lake"
+    size = 32
+    together = 4
+    weights = "0a1b2c"
+    export_name = "candidate.bin"
+
+    def render(self, candidates, progress=None, preview=None):
+        several = list(candidates)
+        for position, _ in enumerate(several):
+            if preview:
+                preview(position, Exhibit("text/plain", b"soon"))
+            if progress:
+                progress((position + 1) / len(several))
+        return [Exhibit("text/plain", str(list(x)).encode()) for x in several]
+
+    def check(self):
+        pass
+
+    def warm_up(self):
+        pass
+
+    def drift(self, candidate):
+        return {"norm": float(np.linalg.norm(candidate))}
+
+    def export(self, candidate):
+        return np.asarray(candidate).tobytes()
+
+    def look(self, candidates):
+        return np.asarray(candidates)[:, :2]
+
+    def small_picture(self, candidate):
+        return np.zeros((2, 2, 3), np.float32)
+
+
+class TestRenderers(RendererContract):
+    @pytest.fixture(
+        params=[Minimal(), Everything(), Landscape(size=32), Dream(steps=2, size=64)],
+        ids=lambda renderer: type(renderer).__name__,
+    )
+    def renderer(self, request):
+        return request.param
+
+
+class TestClips(RendererContract):
+    @pytest.fixture
+    def renderer(self, drawing):
+        return PolicyClips(seconds=0.2, size=64)
+
+
+class TestDiffusers(RendererContract):
+    @pytest.fixture(scope="class")
+    def model(self, tmp_path_factory):
+        return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
+
+    @pytest.fixture
+    def renderer(self, model):
+        return Diffusers(model=model, prompt="a red house", steps=2)
