@@ -31,6 +31,9 @@ from time import perf_counter
 from typing import Any, ClassVar, cast
 
 import numpy as np
+from zorank.problems.policies.batched import BatchedWorld
+from zorank.problems.policies.policy import Policy
+from zorank.problems.policies.worlds import GymnasiumWorld, World, make_env
 
 from zorank import optimizers
 from zorank.cli.common import read_values
@@ -39,9 +42,6 @@ from zorank.learning import Learning, recipe, rewards, step_together
 from zorank.optimizers.descent import DescentState
 from zorank.optimizers.rank_ars import RankARS
 from zorank.problems.policies import PolicyProblem
-from zorank.problems.policies.batched import BatchedWorld
-from zorank.problems.policies.policy import Policy
-from zorank.problems.policies.worlds import GymnasiumWorld, World, make_env
 from zorank.protocols import AnyOptimizer
 from zorank.renderers.threads import on_all_cores
 from zorank.run import Run
