@@ -149,6 +149,7 @@ class BatchedEnvironment:
     def episodes(self, act: Act, resets: Sequence[int]) -> Episodes:
         """Step all episodes together until the last one ends."""
         batch, task = self._reset(resets)
+        ctrl, clock = batch.bind("ctrl"), batch.bind("time")
         n = len(resets)
         returns, steps = np.zeros(n), np.zeros(n, dtype=np.intp)
         history = np.empty((self.horizon, n, self.inputs))
@@ -167,7 +168,8 @@ class BatchedEnvironment:
             task.begin_step()
             if not running.any():
                 break
-            valid = self._step(batch, actions, running)
+            ctrl[:] = actions
+            valid = self._step(batch, clock, running)
             diverged |= running & ~valid
             running &= valid
             returns[running] += task.reward(actions)[running]
@@ -177,13 +179,11 @@ class BatchedEnvironment:
         returns[diverged | ~(np.abs(returns) < OVERFLOW)] = -np.inf
         return Episodes(returns, [history[: steps[i], i] for i in range(n)])
 
-    def _step(self, batch: Any, actions: Array, running: Mask) -> Mask:
+    def _step(self, batch: Any, clock: Array, running: Mask) -> Mask:
         """Step the running simulations; return which of all advanced by one time step.
 
         MuJoCo resets a simulation, its clock included, when its numbers are out of bounds.
         """
-        batch.bind("ctrl")[:] = actions
-        clock = batch.bind("time")
         before = clock.copy()
         skip = self.env.unwrapped.frame_skip
         if running.all():

@@ -180,6 +180,6 @@ def _check_same_problem(problem: PolicyProblem, store: Store, name: str | None) 
     ]
     if changes:
         raise ReplayError(
-            f"the stored run searches for another policy ({', '.join(changes)}); use its "
-            "settings, or another store or name"
+            f"the stored run searches for another policy ({', '.join(changes)}); keep "
+            "its settings, or use another name or store"
         )
