@@ -161,10 +161,10 @@ def test_clips_by_what_is_seen_and_what_moves():
 def test_clips_from_their_files():
     pytest.importorskip("imageio")
     pytest.importorskip("imageio_ffmpeg")
-    from zorank.renderers.policy.film import encoded
+    from zorank.rl.clips import encode
 
     files = [
-        encoded(iter(moving(speed, colour).astype(np.uint8)), 12.0)
+        encode(iter(moving(speed, colour).astype(np.uint8)), 12.0)
         for speed, colour in ((0.02, (220, 40, 30)), (0.022, (220, 40, 30)), (0.05, (10, 60, 250)))
     ]
     one, near, far = rows = descriptors.of_exhibits([Exhibit("video/mp4", f) for f in files])

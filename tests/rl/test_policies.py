@@ -15,16 +15,15 @@ import pytest
 from zorank import optimizers
 from zorank.errors import InvalidInput, RenderError, ReplayError
 from zorank.experiments.paper import FIGURES, Lab
-from zorank.learning import Learning, rewards, step_together
 from zorank.problems import load_policy
-from zorank.problems.policies import PolicyProblem, losses
-from zorank.problems.policies.batched import BODIES, BatchedWorld
-from zorank.problems.policies.moments import Moments
-from zorank.problems.policies.policy import Policy
-from zorank.problems.policies.worlds import GymnasiumWorld
 from zorank.renderers import REGISTRY
-from zorank.renderers.policy import film
 from zorank.renderers.threads import on_all_cores
+from zorank.rl import PolicyProblem, PolicySearch, losses, mujoco_camera, rewards, step_together
+from zorank.rl.batched import TASKS, BatchedEnvironment
+from zorank.rl.clips import Shot, encode, film_clip, film_frames
+from zorank.rl.environments import GymnasiumEnvironment
+from zorank.rl.observation_statistics import ObservationStatistics
+from zorank.rl.policy import Policy
 from zorank.run import Run
 from zorank.stores import MemoryStore, open_store
 from zorank.types import Exhibit
@@ -35,7 +34,7 @@ QUICK = {"m": 4, "mu": 0.1, "step": 0.1, "line_search": 0}
 
 
 def some_policies(world, many, size=0.3):
-    policy = Policy(world.inputs, world.action.outputs, bias=True)
+    policy = Policy(world.inputs, world.action_space.outputs, bias=True)
     layers = policy.layers(size * np.random.default_rng(1).standard_normal((many, policy.dim)))
 
     def act(observations, which):
@@ -44,39 +43,39 @@ def some_policies(world, many, size=0.3):
     return act
 
 
-@pytest.mark.parametrize("env", sorted(BODIES))
+@pytest.mark.parametrize("env", sorted(TASKS))
 def test_episodes_in_step_are_those_of_gymnasium_bit_for_bit(env):
     resets = [3, 3, 4, 2**31]
     for steps, clip in ((1, True), (2, False), (30, False), (30, True)):
-        ours, theirs = BatchedWorld(env, steps, clip), GymnasiumWorld(env, steps, clip)
+        ours, theirs = BatchedEnvironment(env, steps, clip), GymnasiumEnvironment(env, steps, clip)
         found = ours.episodes(some_policies(ours, 4), resets)
         wanted = theirs.episodes(some_policies(theirs, 4), resets)
         assert found.returns.tolist() == wanted.returns.tolist()
         assert found.steps.tolist() == wanted.steps.tolist()
-        assert found.seen.count == wanted.seen.count
-        np.testing.assert_allclose(found.seen.mean, wanted.seen.mean, rtol=1e-12)
+        assert found.statistics.count == wanted.statistics.count
+        np.testing.assert_allclose(found.statistics.mean, wanted.statistics.mean, rtol=1e-12)
 
 
-@pytest.mark.parametrize("world", [BatchedWorld, GymnasiumWorld])
+@pytest.mark.parametrize("world", [BatchedEnvironment, GymnasiumEnvironment])
 def test_a_body_does_not_pay_for_what_it_cannot_do(world):
     def act(observations, which):
         return np.full((len(which), 6), 3.0)
 
     clipped, raw = (world("HalfCheetah-v4", 20, clip).episodes(act, [1]) for clip in (True, False))
-    assert (clipped.observed[0] == raw.observed[0]).all()
+    assert (clipped.observations[0] == raw.observations[0]).all()
     assert clipped.returns[0] - raw.returns[0] == pytest.approx(20 * 0.1 * 6 * (9 - 1))
 
 
 def test_an_episode_does_not_depend_on_its_neighbours_or_on_threads():
-    act = some_policies(BatchedWorld("HalfCheetah-v4"), 5)
-    together = BatchedWorld("HalfCheetah-v4", 60, threads=2).episodes(act, [1, 2, 3, 4, 5])
-    world = BatchedWorld("HalfCheetah-v4", 60, threads=1)
+    act = some_policies(BatchedEnvironment("HalfCheetah-v4"), 5)
+    together = BatchedEnvironment("HalfCheetah-v4", 60, threads=2).episodes(act, [1, 2, 3, 4, 5])
+    world = BatchedEnvironment("HalfCheetah-v4", 60, threads=1)
     alone = world.episodes(lambda seen, which: act(seen, np.array([3])), [4])
     assert alone.returns[0] == together.returns[3]
 
 
 def test_a_body_that_leaves_the_numbers_is_last_and_harms_nobody():
-    world = BatchedWorld("HalfCheetah-v4", 50)
+    world = BatchedEnvironment("HalfCheetah-v4", 50)
     usual = some_policies(world, 3)
 
     def act(observations, which):
@@ -89,14 +88,14 @@ def test_a_body_that_leaves_the_numbers_is_last_and_harms_nobody():
     assert (
         found.returns[[0, 2]].tolist() == world.episodes(usual, [1, 1, 1]).returns[[0, 2]].tolist()
     )
-    assert np.isfinite(found.seen.mean).all()
+    assert np.isfinite(found.statistics.mean).all()
     assert np.argmax(losses(found.returns)) == 1
     assert losses(np.full(3, -np.inf)).tolist() == [0, 0, 0]  # nothing to choose
 
 
 def test_a_simulation_that_starts_itself_again_is_noticed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    world = BatchedWorld("HalfCheetah-v4", 5)
+    world = BatchedEnvironment("HalfCheetah-v4", 5)
     usual, calls = some_policies(world, 3), []
 
     def act(observations, which):
@@ -113,13 +112,12 @@ def test_a_simulation_that_starts_itself_again_is_noticed(tmp_path, monkeypatch)
 
 def test_moments_of_parts_are_those_of_the_whole():
     rows = np.random.default_rng(0).normal(3, 2, (100, 4))
-    parts = (
-        Moments.nothing(4) + Moments.of(rows[:30]) + Moments.of(rows[:0]) + Moments.of(rows[30:])
-    )
+    empty, of = ObservationStatistics.empty(4), ObservationStatistics.of
+    parts = empty + of(rows[:30]) + of(rows[:0]) + of(rows[30:])
     assert parts.count == 100
     np.testing.assert_allclose(parts.mean, rows.mean(axis=0))
-    np.testing.assert_allclose(parts.spread, rows.std(axis=0, ddof=1))
-    again = Moments.from_note(json.loads(json.dumps(parts.as_note())))
+    np.testing.assert_allclose(parts.std, rows.std(axis=0, ddof=1))
+    again = ObservationStatistics.from_json(json.loads(json.dumps(parts.to_json())))
     assert again.squares.tolist() == parts.squares.tolist()
 
 
@@ -167,15 +165,15 @@ for kind in ("choice", "numbers"):
 @pytest.mark.parametrize("kind", ["choice", "numbers"])
 def test_actions_are_of_the_environments_own_kind_also_in_a_clip(tmp_path, kind):
     env = f"Strict-{kind}-v0"
-    learning = Learning(PolicyProblem(env, bias=True), optimizers.make("rank-ars", {"m": 8}))
+    learning = PolicySearch(PolicyProblem(env, bias=True), optimizers.make("rank-ars", {"m": 8}))
     for _ in range(4):
         learning.step()
     learning.policy().save(tmp_path)
     act = load_policy(tmp_path)
     assert np.shape(act(np.zeros(2))) == (() if kind == "choice" else (2, 2))
-    shown, rate = film.frames(env, act, 0, 10.0, 32, 48)
+    shown, rate = film_frames(Shot(env, 0, 10.0, 32, 48), act)
     assert (len(shown), rate) == (6, 10.0)
-    assert film.encoded(shown, rate)[4:8] == b"ftyp"
+    assert encode(shown, rate)[4:8] == b"ftyp"
 
 
 # Learning.
@@ -183,15 +181,15 @@ def test_actions_are_of_the_environments_own_kind_also_in_a_clip(tmp_path, kind)
 
 def test_only_the_order_of_episodes_decides(monkeypatch):
     problem = PolicyProblem("Reacher-v4", horizon=10)
-    plain = Learning(problem, optimizers.make("zo-ranksgd", QUICK))
-    stretched = Learning(problem, optimizers.make("zo-ranksgd", QUICK))
+    plain = PolicySearch(problem, optimizers.make("zo-ranksgd", QUICK))
+    stretched = PolicySearch(problem, optimizers.make("zo-ranksgd", QUICK))
     for _ in range(3):
         plain.step()
     run = PolicyProblem.episodes
 
     def as_if_paid_otherwise(self, *arguments):
         found = run(self, *arguments)
-        return type(found)(np.exp(found.returns) - 7, found.observed)
+        return type(found)(np.exp(found.returns) - 7, found.observations)
 
     monkeypatch.setattr(PolicyProblem, "episodes", as_if_paid_otherwise)
     for _ in range(3):
@@ -210,7 +208,7 @@ def test_learning_together_is_learning_alone(env, normalise):
         optimizers.make("rank-ars", {"m": 6, "mu": 0.3, "step": 0.3}),
     ]
     together, alone = (
-        [Learning(problem, method, seed) for method in methods for seed in (1, 2)]
+        [PolicySearch(problem, method, seed) for method in methods for seed in (1, 2)]
         for _ in range(2)
     )
     for _ in range(3):
@@ -219,36 +217,36 @@ def test_learning_together_is_learning_alone(env, normalise):
             one.step()
     for one, other in zip(together, alone, strict=True):
         assert one.run.best().tolist() == other.run.best().tolist()
-        assert one.seen.as_note() == other.seen.as_note()
+        assert one.statistics.to_json() == other.statistics.to_json()
     assert rewards(together, 3) == [one.reward(3) for one in alone]
 
 
 def test_only_different_learners_of_one_problem_learn_together():
-    one, other = (Learning(PolicyProblem("Reacher-v4", horizon=n), seed=1) for n in (2, 3))
+    one, other = (PolicySearch(PolicyProblem("Reacher-v4", horizon=n), seed=1) for n in (2, 3))
     for learners in ([], [one, one], [one, other]):
-        with pytest.raises(InvalidInput, match="different learners of one problem"):
+        with pytest.raises(InvalidInput, match="different searches on one problem"):
             step_together(learners)
 
 
 def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
     store = f"sqlite:///{tmp_path / 'run.db'}"
     problem = PolicyProblem("Swimmer-v4", horizon=20)
-    learning = Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
+    learning = PolicySearch(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
     for _ in range(3):
         learning.step()
-    seen, best = learning.seen, learning.run.best()
+    seen, best = learning.statistics, learning.run.best()
     assert seen.count == 3 * 4 * 20
-    again = Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
-    assert again.seen.mean.tolist() == seen.mean.tolist()
+    again = PolicySearch(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "swim")
+    assert again.statistics.mean.tolist() == seen.mean.tolist()
     again.step()
     later = again.run.best()
     again.run.undo()
-    assert again.seen.squares.tolist() == seen.squares.tolist()
+    assert again.statistics.squares.tolist() == seen.squares.tolist()
     assert again.run.best().tolist() == best.tolist()
     again.step()
     assert again.run.best().tolist() == later.tolist()
-    with pytest.raises(ReplayError, match=r"learns another policy \(horizon was 20, is 21\)"):
-        Learning(
+    with pytest.raises(ReplayError, match=r"another policy \(horizon was 20, is 21\)"):
+        PolicySearch(
             PolicyProblem("Swimmer-v4", horizon=21),
             optimizers.make("zo-ranksgd", QUICK),
             1,
@@ -256,18 +254,18 @@ def test_statistics_are_part_of_the_run_in_undo_and_resume(tmp_path):
             "swim",
         )
     Run("zo-ranksgd", np.zeros(problem.dim), 1, open_store(store), "no gait")
-    with pytest.raises(ReplayError, match="'no gait' that is kept there learns no policy"):
-        Learning(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "no gait")
+    with pytest.raises(ReplayError, match="stored run 'no gait' is not a policy search"):
+        PolicySearch(problem, optimizers.make("zo-ranksgd", QUICK), 1, store, "no gait")
 
 
 def test_a_run_from_before_actions_were_clipped_goes_on_unclipped():
     before = PolicyProblem("Swimmer-v4", horizon=20, clip=False)
-    note = {key: value for key, value in before.as_note().items() if key != "clip"}
+    note = {key: value for key, value in before.to_json().items() if key != "clip"}
     store = MemoryStore()
     Run("rank-ars", before.start(), 1, store, "swim", meta={"policy": note})
-    Learning(before, "rank-ars", 1, store, "swim").step()
+    PolicySearch(before, "rank-ars", 1, store, "swim").step()
     with pytest.raises(ReplayError, match=r"\(clip was False, is True\)"):
-        Learning(replace(before, clip=True), "rank-ars", 1, store, "swim")
+        PolicySearch(replace(before, clip=True), "rank-ars", 1, store, "swim")
 
 
 def test_episodes_of_a_question_start_alike_unless_they_are_independent():
@@ -281,17 +279,17 @@ def test_episodes_of_a_question_start_alike_unless_they_are_independent():
 def test_ranked_by_their_first_steps_judged_by_all():
     whole = PolicyProblem("HalfCheetah-v4", horizon=30)
     briefly = replace(whole, ranked_steps=6)
-    learning = Learning(briefly, "rank-ars")
+    learning = PolicySearch(briefly, "rank-ars")
     learning.step()
-    assert learning.seen.count == 16 * 6
+    assert learning.statistics.count == 16 * 6
     assert briefly.ranked_share == 0.2
     assert replace(whole, ranked_steps=2000).ranked_share == 1  # an episode has no more
-    x, seen = np.full(whole.dim, 0.1), learning.seen
+    x, seen = np.full(whole.dim, 0.1), learning.statistics
     assert briefly.reward(x, seen, 2) == whole.reward(x, seen, 2)
     (short,) = briefly.episodes([x], [5], seen).returns
     (first,) = replace(whole, horizon=6).episodes([x], [5], seen).returns
     assert short == first != whole.episodes([x], [5], seen).returns[0]
-    with pytest.raises(InvalidInput, match="ranked_steps is 1 step or more, found 0"):
+    with pytest.raises(InvalidInput, match="ranked_steps must be 1 step or more, found 0"):
         PolicyProblem("HalfCheetah-v4", ranked_steps=0)
 
 
@@ -316,7 +314,7 @@ def test_beginnings_are_as_many_as_have_the_steps_of_500_episodes(zorank, tmp_pa
 
 def test_what_was_learned_is_kept_as_a_function(tmp_path):
     problem = PolicyProblem("Hopper-v5", hidden=(4,), bias=True)
-    learning = Learning(problem, optimizers.make("rank-ars", {"m": 4}))
+    learning = PolicySearch(problem, optimizers.make("rank-ars", {"m": 4}))
     for _ in range(2):
         learning.step()
     learning.policy().save(tmp_path)
@@ -329,14 +327,14 @@ def test_what_was_learned_is_kept_as_a_function(tmp_path):
         observation, reward, terminated, truncated, _ = env.step(act(observation))
         paid, over = paid + reward, terminated or truncated
     assert paid == pytest.approx(learning.reward(1), abs=1e-9)
-    with pytest.raises(InvalidInput, match="looks at 11 numbers, found 3"):
+    with pytest.raises(InvalidInput, match="observations of 11 numbers, found 3"):
         act(np.zeros(3))
     with pytest.raises(InvalidInput, match="no policy in"):
         load_policy(tmp_path / "elsewhere")
 
 
 def test_swimmers_learn_to_swim():
-    learning = Learning(PolicyProblem("Swimmer-v4", horizon=300), seed=0)
+    learning = PolicySearch(PolicyProblem("Swimmer-v4", horizon=300), seed=0)
     before = learning.reward(2)
     for _ in range(8):
         learning.step()
@@ -383,12 +381,12 @@ def test_what_is_in_a_folder_is_not_written_over(zorank, refused, tmp_path):
     zorank(*line, "--steps", 2, "--out", mine)
     refusal = refused(*line, "--steps", 3, "--out", mine)
     assert "horizon was 2, is 3" in refusal
-    assert "Another --out" in refusal
+    assert "Give --out another folder" in refusal
     _, _, again = zorank(*line, "--steps", 2, "--out", mine)
-    assert "nothing was left to learn" in again
+    assert "already has this many rounds" in again
     load_policy(mine).save(theirs)
     before = (theirs / "policy.json").read_bytes()
-    assert "was not learned there" in refused(*line, "--steps", 2, "--out", theirs)
+    assert "a policy without its run" in refused(*line, "--steps", 2, "--out", theirs)
     assert (theirs / "policy.json").read_bytes() == before
 
 
@@ -405,7 +403,7 @@ def altered(folder, **parts):
 
 def test_a_policy_from_before_actions_were_clipped_acts_as_it_did(tmp_path):
     problem = PolicyProblem("HalfCheetah-v4", horizon=5, clip=False)
-    learning = Learning(problem, optimizers.make("rank-ars", {"m": 4, "step": 9.0, "mu": 9.0}))
+    learning = PolicySearch(problem, optimizers.make("rank-ars", {"m": 4, "step": 9.0, "mu": 9.0}))
     learning.step()
     learning.policy().save(tmp_path)
     before = load_policy(tmp_path)
@@ -429,7 +427,7 @@ def test_a_policy_from_before_actions_were_clipped_acts_as_it_did(tmp_path):
 )
 def test_limits_that_are_none_are_refused(tmp_path, change):
     problem = PolicyProblem("HalfCheetah-v4", horizon=5)
-    file = Learning(problem).policy().save(tmp_path)
+    file = PolicySearch(problem).policy().save(tmp_path)
     limits = json.loads(file.read_text())["action"]["limits"]
     with pytest.raises(InvalidInput, match="is not a policy that zorank wrote"):
         load_policy(altered(tmp_path, action={"limits": {**limits, **change}}))
@@ -444,9 +442,9 @@ def test_other_files_are_refused(tmp_path, content):
 
 def test_a_wish_beyond_the_box_is_clipped_everywhere_unless_told_otherwise():
     for clip, most in ((True, 1.0), (False, 300.0)):
-        world = PolicyProblem("MountainCarContinuous-v0", clip=clip).world
-        assert world.action.of(np.array([300.0])).tolist() == [most]
-    with pytest.raises(InvalidInput, match="clip is true or false"):
+        world = PolicyProblem("MountainCarContinuous-v0", clip=clip).environment
+        assert world.action_space.action(np.array([300.0])).tolist() == [most]
+    with pytest.raises(InvalidInput, match="clip must be true or false"):
         PolicyProblem("Swimmer-v4", clip="yes")
 
 
@@ -472,13 +470,13 @@ def test_a_recipe_fits_the_slates_one_wishes_for(zorank, tmp_path):
     ("arguments", "words"),
     [
         (["Reacher"], "use Reacher-v5"),
-        (["HalfCheetah-v3"], "needs more than is installed"),
+        (["HalfCheetah-v3"], "needs a package that is not installed"),
         (["NoSuch-v1"], "there is no environment 'NoSuch-v1'"),
-        (["Blackjack-v1"], "a box of numbers to look at"),
+        (["Blackjack-v1"], "needs a Box observation space"),
         (["Swimmer-v4", "--steps", "2000"], "from 1 to 1000 steps"),
         (["Swimmer-v4", "--method", "rank-arts"], "did you mean rank-ars"),
         (["replay", "nowhere"], "no policy in 'nowhere'"),
-        (["replay"], "say what to replay"),
+        (["replay"], "replay needs a folder"),
     ],
 )
 def test_refusals_in_one_sentence(refused, tmp_path, monkeypatch, arguments, words):
@@ -501,9 +499,9 @@ def test_a_clip_follows_from_its_candidate_alone(drawing):
 
 
 def test_a_camera_is_kept_for_the_next_clip_unless_something_went_wrong(drawing, monkeypatch):
-    film.forget_stages()
-    made, stage = [], film._Stage
-    monkeypatch.setattr(film, "_Stage", lambda *what: made.append(what) or stage(*what))
+    mujoco_camera.close_cameras()
+    made, camera = [], mujoco_camera._Camera
+    monkeypatch.setattr(mujoco_camera, "_Camera", lambda *what: made.append(what) or camera(*what))
 
     def nothing(observation):
         return np.zeros(2)
@@ -511,28 +509,28 @@ def test_a_camera_is_kept_for_the_next_clip_unless_something_went_wrong(drawing,
     def worse(observation):
         raise ValueError("no idea")
 
-    first = film.clip("Reacher-v4", nothing, 0, 0.3, 48, 64)
+    first = film_clip(Shot("Reacher-v4", 0, 0.3, 48, 64), nothing)
     in_another_thread = on_all_cores(
-        lambda _: Exhibit("video/mp4", film.clip("Reacher-v4", nothing, 0, 0.3, 48, 64)),
+        lambda _: Exhibit("video/mp4", film_clip(Shot("Reacher-v4", 0, 0.3, 48, 64), nothing)),
         np.zeros((3, 1)),
     )
     assert {clip.data for clip in in_another_thread} == {first}
     assert 1 <= len(made) <= os.cpu_count()
-    film.frames("Swimmer-v4", nothing, 0, 0.3, 48, 64)
+    film_frames(Shot("Swimmer-v4", 0, 0.3, 48, 64), nothing)
     assert made[-1] == ("Swimmer-v4", 48, 64)
     made.clear()
     with pytest.raises(RenderError, match=r"Swimmer-v4 cannot be filmed \(ValueError: no idea\)"):
-        film.clip("Swimmer-v4", worse, 0, 0.3, 48, 64)
+        film_clip(Shot("Swimmer-v4", 0, 0.3, 48, 64), worse)
     assert made == []
-    film.clip("Swimmer-v4", nothing, 0, 0.3, 48, 64)
+    film_clip(Shot("Swimmer-v4", 0, 0.3, 48, 64), nothing)
     assert len(made) == 1
-    film.forget_stages()
+    mujoco_camera.close_cameras()
 
 
 def test_without_a_way_to_draw_it_says_what_to_install():
     script = (
-        "from zorank.renderers.policy import film\n"
-        "try: film.draw_with()\n"
+        "from zorank.rl import mujoco_camera\n"
+        "try: mujoco_camera.choose_backend()\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
     said = subprocess.run(

@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from zorank._version import __version__
-from zorank.cli import bench, runs
+from zorank.cli import bench, rl, runs
 from zorank.cli.common import log, out
 from zorank.cli.minimize import minimize
 from zorank.cli.plan import plan
 from zorank.cli.reproduce import reproduce
-from zorank.cli.rl import rl
 from zorank.cli.studio import studio
 from zorank.errors import ZorankError
 
@@ -25,8 +24,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (studio, minimize, rl, plan, reproduce):
+for command in (studio, minimize, plan, reproduce):
     app.command()(command)
+app.add_typer(rl.app, name="rl")
 app.add_typer(runs.app, name="runs")
 app.add_typer(bench.app, name="bench")
 

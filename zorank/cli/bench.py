@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
+from zorank.cli import bench_policies
 from zorank.cli.bench_looks import looks
 from zorank.cli.bench_tables import (
     claim_table,
@@ -140,6 +141,7 @@ def judges(
 
 
 app.command()(looks)
+app.add_typer(bench_policies.app, name="policies")
 
 
 @app.command()

@@ -1,52 +1,75 @@
-"""zorank rl: a policy from ranked episodes, and clips of what was learned."""
+"""zorank rl: train a policy from ranked episodes, and replay it."""
 
 from __future__ import annotations
 
-import csv
-from math import isfinite
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as ProgressBar
 from rich.text import Text
+from typer.core import TyperGroup
 
 from zorank import optimizers
 from zorank.cli.common import log, out, read_values
-from zorank.errors import InvalidInput, ReplayError, StaleAnswer, ZorankError
+from zorank.errors import InvalidInput, ZorankError
 
 if TYPE_CHECKING:
-    from zorank.learning import Learning
-    from zorank.problems.policies import PolicyProblem
-
-RUN = "policy"
-"""The run's name in its store."""
-EPISODES = 500
-"""Whole ones; where only their beginning is ranked, as many as have the same steps."""
-LOOKS = 20
-"""How often the reward is looked at on the way."""
-LONGEST_UNSEEN = 30.0
-"""Seconds after which it is looked at in any case."""
+    from zorank.rl import LearnedPolicy, PolicySearch
 
 
-def rl(
+class _DefaultToTrain(TyperGroup):
+    """`zorank rl ENV ...` means `zorank rl train ENV ...`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command first: the first word that is not an option, or else `train`."""
+        position = self._first_word(args)
+        if position is None or args[position] not in self.commands:
+            return super().parse_args(ctx, ["train", *args])
+        command = args[position]
+        return super().parse_args(ctx, [command, *args[:position], *args[position + 1 :]])
+
+    def _first_word(self, args: Sequence[str]) -> int | None:
+        """Return the position of the first argument that is no option or value of one."""
+        options = [one for command in self.commands.values() for one in command.params]
+        with_value = {
+            name for one in options if not getattr(one, "is_flag", True) for name in one.opts
+        }
+        is_value = False
+        for position, word in enumerate(args):
+            if not is_value and not word.startswith("-"):
+                return position
+            is_value = not is_value and word in with_value
+        return None
+
+
+app = typer.Typer(cls=_DefaultToTrain, help="Train a policy from ranked episodes, or replay it.")
+
+Seconds = Annotated[float, typer.Option(min=0.2, max=600, help="The length of the clip.")]
+NoVideo = Annotated[bool, typer.Option("--no-video", help="Do not film a clip.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Do not show a progress bar.")]
+
+
+@app.command()
+def train(
     env: Annotated[
-        str,
-        typer.Argument(help="A Gymnasium environment, such as Swimmer-v4; or replay."),
+        str, typer.Argument(help="The id of a Gymnasium environment, such as Swimmer-v4.")
     ],
-    file: Annotated[
-        Path | None, typer.Argument(help="With replay: the folder that was learned into.")
-    ] = None,
     method: Annotated[
         str | None,
-        typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}; else the best one known."),
+        typer.Option(
+            help=f"One of: {', '.join(optimizers.REGISTRY)}. Default: the best one known for ENV."
+        ),
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, help="How many questions; else what takes the steps of 500 episodes."),
+        typer.Option(
+            min=1, help="The number of rounds. Default: as many as take the steps of 500 episodes."
+        ),
     ] = None,
-    m: Annotated[int | None, typer.Option("--m", help="Episodes of a question.")] = None,
+    m: Annotated[int | None, typer.Option("--m", help="The episodes of a round.")] = None,
     k: Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")] = None,
     option: Annotated[
         list[str] | None,
@@ -55,229 +78,181 @@ def rl(
     seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
     hidden: Annotated[
         list[int] | None,
-        typer.Option(min=1, help="The width of a hidden layer; none is a linear policy."),
+        typer.Option(
+            min=1,
+            help="The width of a hidden layer; may be given several times. Default: a linear "
+            "policy.",
+        ),
     ] = None,
-    bias: Annotated[bool, typer.Option("--bias", help="Layers with a constant.")] = False,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Observations as they are, not normalised.")
-    ] = False,
+    bias: Annotated[bool, typer.Option("--bias", help="Add a constant in each layer.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Do not normalise observations.")] = False,
     unclipped: Annotated[
         bool,
-        typer.Option("--unclipped", help="Actions beyond the box; MuJoCo charges for them."),
+        typer.Option(
+            "--unclipped",
+            help="Do not clip actions to their bounds. MuJoCo's environments charge the control "
+            "cost of the whole action.",
+        ),
     ] = False,
     independent: Annotated[
         bool,
-        typer.Option("--independent", help="Every episode of a question from a reset of its own."),
+        typer.Option(
+            "--independent", help="Start each episode of a round from a reset of its own."
+        ),
     ] = False,
     steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps of an episode; else the environment's.")
+        int | None,
+        typer.Option(min=1, help="The steps of an episode. Default: the environment's limit."),
     ] = None,
     ranked_steps: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="How many first steps are simulated to rank an episode: 0 is all; else what is "
-            "known to tell enough. The reward is always that of whole episodes.",
+            help="How many steps are simulated to rank an episode; 0 is all. Default: the number "
+            "known to suffice for ENV. The reward is always that of whole episodes.",
         ),
     ] = None,
     paper: Annotated[
         bool,
         typer.Option(
             "--paper",
-            help="As in the paper: ZO-RankSGD, 5 episodes, bias, raw, unclipped, independent.",
+            help="The paper's settings: ZO-RankSGD, 5 episodes a round, and --bias, --raw, "
+            "--unclipped and --independent.",
         ),
     ] = False,
     save: Annotated[
-        Path | None, typer.Option("--out", help="Where the result goes; else policy-ENV.")
+        Path | None, typer.Option("--out", help="The folder for the results. Default: policy-ENV.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=0.2, max=600, help="Length of the clip.")] = 10.0,
-    no_video: Annotated[bool, typer.Option("--no-video", help="Film nothing.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
+    seconds: Seconds = 10.0,
+    no_video: NoVideo = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Learn a policy from the order of its episodes alone; or look at one again.
+    """Train a policy from the order of its episodes. This is the default: zorank rl ENV.
 
-    The reward is shown for you to see, on resets that nothing is learned from; the optimizer is
-    only told which episode was better (zo-sgd, for comparison, sees rewards). OUT gets
-    policy.json, curve.csv, curve.png, clip.mp4 and run.db. Ctrl-C loses nothing: the same command
-    goes on, and with more --rounds it goes further.
+    The optimizer only learns which episodes were better (zo-sgd, for comparison, gets rewards).
+    The rewards on screen come from held-out resets that are not used for training. OUT gets
+    policy.json, curve.csv, curve.png, clip.mp4 and run.db. After Ctrl-C the same command
+    continues the run; with more --rounds it trains further.
+
+    To evaluate and film a trained policy again: zorank rl replay FOLDER (see zorank rl replay
+    --help).
 
     Examples: zorank rl Swimmer-v4 --out swimmer; zorank rl replay swimmer
     """
-    if env == "replay":
-        _replay(file, save, seconds, no_video)
-        return
-    if file is not None:
-        raise InvalidInput(f"only replay takes a second word, found {str(file)!r}")
-    from zorank.learning import PAPER, Learning, enough_to_rank, fitted, recipe
-    from zorank.problems.policies import PolicyProblem
+    from zorank.rl.training import TrainingSettings, open_search
 
-    folder = save or Path(f"policy-{env}")
-    begun = _begun(folder)
-    if begun is not None and ranked_steps is None:
-        ranked_steps = begun.ranked_steps
-    elif ranked_steps is None and not paper:
-        ranked_steps = enough_to_rank(env)
-    problem = PolicyProblem(
+    sizes = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
+    settings = TrainingSettings(
         env,
-        hidden=tuple(hidden or ()),
-        bias=bias or paper,
-        normalise=not (raw or paper),
-        shared=not (independent or paper),
-        horizon=steps,
-        clip=not (unclipped or paper),
-        ranked_steps=ranked_steps or None,
+        method,
+        {**sizes, **read_values(option or [])},
+        seed,
+        tuple(hidden or ()),
+        bias=bias,
+        raw=raw,
+        unclipped=unclipped,
+        independent=independent,
+        steps=steps,
+        ranked_steps=ranked_steps,
+        paper=paper,
     )
-    _ = problem.dim  # an environment that is not there must not leave a folder behind
-    given = {name: value for name, value in (("m", m), ("k", k)) if value is not None}
-    given |= read_values(option or [])
-    known, settings = (
-        (PAPER[0], fitted(PAPER[1], given.get("m"))) if paper else recipe(env, given.get("m"))
-    )
-    usual = settings if method in (None, known) else {}
-    optimizer = optimizers.make(method or known, {**usual, **given})
-    _make_folder(folder, begun is not None)
-    try:
-        learning = Learning(problem, optimizer, seed, str(folder / "run.db"), RUN)
-    except ReplayError as error:
-        raise ReplayError(
-            f"{folder} holds what was learned otherwise: {error}. Another --out leaves it alone"
-        ) from error
-    before = learning.episodes
-    try:
-        stopped = _learn(learning, rounds, folder, quiet)
-    except StaleAnswer as error:
-        raise StaleAnswer(
-            f"another process is learning in {folder}; let one of them finish ({error})"
-        ) from error
-    except OSError as error:
-        raise InvalidInput(
-            f"{folder} cannot be written to ({error}); what was learned is in its run.db"
-        ) from error
-    if learning.episodes == before and not stopped:
-        log.print("nothing was left to learn; more --rounds go on from here")
-    _tell(learning, folder, title=f"{env}, {learning.run.record.optimizer}")
+    folder = save or Path(f"policy-{env}")
+    search = open_search(settings, folder)
+    _train(search, folder, rounds, quiet)
+    _report(search, folder)
     if not no_video:
-        _film(folder, folder / "clip.mp4", seconds)
+        _film(search.policy(), folder / "clip.mp4", seconds)
 
 
-def _learn(learning: Learning, rounds: int | None, folder: Path, quiet: bool) -> bool:
-    """Go on up to so many rounds, or else episodes, and keep what there is on the way.
+@app.command()
+def replay(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="The folder of zorank rl --out, or a policy.json."),
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file of the clip. Default: clip.mp4 in FOLDER."),
+    ] = None,
+    seconds: Seconds = 10.0,
+    no_video: NoVideo = False,
+    quiet: Annotated[bool, typer.Option("--quiet", hidden=True)] = False,
+) -> None:
+    """Evaluate a trained policy on held-out resets, and film it.
 
-    Returns whether somebody stopped it.
+    Examples: zorank rl replay swimmer; zorank rl replay policy.json --out gait.mp4 --seconds 30
     """
-
-    def done() -> int:
-        return len(learning.run.history) if rounds else learning.episodes
-
-    total = rounds or round(EPISODES / learning.problem.ranked_share)
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = [TextColumn(one) if isinstance(one, str) else one for one in columns]
-    with Progress(*shown, console=log, disable=quiet or not log.is_terminal) as bar:
-        task = bar.add_task("reward", total=total)
-        looked_at, looked_when = -1.0, 0.0
-        try:
-            while True:
-                share = min(done(), total) / total
-                bar.update(task, completed=min(done(), total))
-                since = share - looked_at, monotonic() - looked_when
-                if since[0] >= 1 / LOOKS or since[1] >= LONGEST_UNSEEN or share == 1:
-                    bar.update(task, description=f"reward {_look(learning, folder):,.1f}")
-                    looked_at, looked_when = share, monotonic()
-                if share == 1:
-                    return False
-                learning.step()
-        except KeyboardInterrupt:
-            bar.stop()
-            log.print(
-                f"stopped by you after {learning.episodes} episodes; all is kept, and what there "
-                "is by now is looked at"
-            )
-            _look(learning, folder)
-            return True
-
-
-def _look(learning: Learning, folder: Path) -> float:
-    """The reward of the present policy, which is kept with it."""
-    reward = learning.reward()
-    told = reward if isfinite(reward) else None
-    learning.policy().save(folder, episodes=learning.episodes, reward=told)
-    return reward
-
-
-def _tell(learning: Learning, folder: Path, title: str) -> None:
-    from zorank.cli.plots import plot_learning
-
-    rows = learning.curve()
-    how = "rewarded" if learning.run.ask().question == "values" else "ranked"
-    try:
-        with (folder / "curve.csv").open("w", newline="") as stream:
-            table = csv.DictWriter(stream, ["round", "episodes", "reward"])
-            table.writeheader()
-            table.writerows(rows)
-        plot_learning(rows, folder / "curve.png", title)
-    except OSError as error:
-        raise InvalidInput(f"the curve cannot be written: {error}") from error
-    steps = learning.problem.ranked_steps
-    first = "step" if steps == 1 else f"{steps} steps"
-    cut = f", each by its first {first}" if learning.problem.ranked_share < 1 else ""
-    out.print(
-        Text(
-            f"reward {rows[-1]['reward']:,.1f} on held-out resets after {learning.episodes:,} "
-            f"{how} episodes{cut} ({rows[0]['reward']:,.1f} at the start)\nkept in {folder}"
-        )
-    )
-
-
-def _replay(folder: Path | None, save: Path | None, seconds: float, no_video: bool) -> None:
-    from zorank.problems.policies import load_policy
+    from zorank.rl import load_policy
 
     if folder is None:
-        raise InvalidInput("say what to replay: zorank rl replay FOLDER")
+        raise InvalidInput("replay needs a folder: zorank rl replay FOLDER")
     policy = load_policy(folder)
-    reward = policy.problem.reward(policy.parameters, policy.seen)
+    reward = policy.problem.reward(policy.parameters, policy.statistics)
     out.print(Text(f"{policy.problem.env}: reward {reward:,.1f} on held-out resets"))
     if not no_video:
         place = folder if folder.is_dir() else folder.parent
-        _film(folder, save or place / "clip.mp4", seconds)
+        _film(policy, save or place / "clip.mp4", seconds)
 
 
-def _film(folder: Path, clip: Path, seconds: float) -> None:
-    """A clip of what was learned; without one, the policy is still there."""
-    from zorank.problems.policies import load_policy
-    from zorank.problems.policies.problem import HELD_OUT
-    from zorank.renderers.policy import film
+def _train(search: PolicySearch, folder: Path, rounds: int | None, quiet: bool) -> None:
+    """Train with a progress bar; Ctrl-C stops after the current round."""
+    from zorank.rl import training
 
-    policy = load_policy(folder)
+    before = search.episodes
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    hidden = quiet or not log.is_terminal
+    with ProgressBar(
+        TextColumn("{task.description}"), *columns, console=log, disable=hidden
+    ) as bar:
+        task = bar.add_task("reward")
+        try:
+            for progress in training.train(search, folder, rounds):
+                bar.update(task, completed=progress.done, total=progress.total)
+                if progress.reward is not None:
+                    bar.update(task, description=f"reward {progress.reward:,.1f}")
+        except KeyboardInterrupt:
+            bar.stop()
+            log.print(
+                f"stopped after {search.episodes} episodes; the run is saved, and the same "
+                "command continues it"
+            )
+            training.evaluate(search, folder)
+            return
+    if search.episodes == before:
+        log.print("the run already has this many rounds; give more --rounds to continue it")
+
+
+def _report(search: PolicySearch, folder: Path) -> None:
+    from zorank.cli.plots import plot_learning
+    from zorank.rl.training import save_curve
+
+    rows = save_curve(search, folder)
+    title = f"{search.problem.env}, {search.run.record.optimizer}"
     try:
-        shown, rate = film.frames(
-            *(policy.problem.env, policy, HELD_OUT, seconds, 360, 480),
-            most=policy.problem.horizon,
-        )
-        clip.write_bytes(film.encoded(shown, rate))
+        plot_learning(rows, folder / "curve.png", title)
+    except OSError as error:
+        raise InvalidInput(f"the curve cannot be written: {error}") from error
+    out.print(Text(f"{_summary(search, rows)}\nsaved in {folder}"))
+
+
+def _summary(search: PolicySearch, rows: Sequence[Mapping[str, Any]]) -> str:
+    kind = "rewarded" if search.run.ask().question == "values" else "ranked"
+    steps = search.problem.ranked_steps
+    first = "step" if steps == 1 else f"{steps} steps"
+    cut = f", each by its first {first}" if search.problem.ranked_share < 1 else ""
+    return (
+        f"reward {rows[-1]['reward']:,.1f} on held-out resets after {search.episodes:,} "
+        f"{kind} episodes{cut} ({rows[0]['reward']:,.1f} at the start)"
+    )
+
+
+def _film(policy: LearnedPolicy, file: Path, seconds: float) -> None:
+    """Save a clip; if that fails, say why and go on."""
+    from zorank.rl.training import save_clip
+
+    try:
+        filmed = save_clip(policy, file, seconds)
     except (ZorankError, OSError) as error:
         log.print(f"no clip: {error}", style="yellow", markup=False, highlight=False)
         return
-    out.print(Text(f"filmed {len(shown) / rate:.1f} s: {clip}"))
-
-
-def _begun(folder: Path) -> PolicyProblem | None:
-    """What is being learned in a folder, if anything is."""
-    from zorank.problems.policies import PolicyProblem
-    from zorank.stores import open_store
-
-    if not (folder / "run.db").is_file():
-        return None
-    records = {one.name: one for one in open_store(str(folder / "run.db")).runs()}
-    note = records[RUN].meta.get("policy") if RUN in records else None
-    return None if note is None else PolicyProblem.from_note(note)
-
-
-def _make_folder(folder: Path, begun: bool) -> None:
-    if (folder / "policy.json").exists() and not begun:
-        raise InvalidInput(
-            f"{folder} holds a policy that was not learned there; give --out another folder"
-        )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"the folder {folder} cannot be made: {error}") from error
+    out.print(Text(f"filmed {filmed:.1f} s: {file}"))

@@ -91,8 +91,7 @@ QUICK = (Place("Reacher-v4", True, 20, 2, 10),)
 
 def attend(cell: Schooling) -> sweep.Row:
     """Run them: each one's rewards on held-out resets after so many questions."""
-    from zorank.learning import Learning, rewards, step_together
-    from zorank.problems.policies import PolicyProblem
+    from zorank.rl import PolicyProblem, PolicySearch, rewards, step_together
 
     problem = PolicyProblem(
         cell.env,
@@ -103,14 +102,14 @@ def attend(cell: Schooling) -> sweep.Row:
         clip=False,
     )
     optimizer = optimizers.make(cell.setting.method, dict(cell.setting.options))
-    learners = [Learning(problem, optimizer, seed) for seed in cell.seeds]
+    searches = [PolicySearch(problem, optimizer, seed) for seed in cell.seeds]
     marks = sorted({round(mark) for mark in np.linspace(cell.queries, 0, cell.looks)})
     looked = []
     for query in range(cell.queries + 1):
         if query in marks:
-            looked.append(rewards(learners, cell.looked_at))
+            looked.append(rewards(searches, cell.looked_at))
         if query < cell.queries:
-            step_together(learners)
+            step_together(searches)
     return {"queries": marks, "rewards": np.transpose(looked).tolist()}
 
 
