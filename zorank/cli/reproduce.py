@@ -14,13 +14,7 @@ from zorank.cli.tables import figure_table
 
 
 def reproduce(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="tuning, simple, mk, highdim, noise, continuity, latent-judges, rl, rl-scobo, or "
-            "all."
-        ),
-    ],
+    name: Annotated[str, typer.Argument(help="The name of a figure, or all.")],
     quick: QuickOption = False,
     folder: FolderOption = Path("reproduced"),
     workers: WorkersOption = None,

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+PAPER_FIELDS = ("name", "says", "where", "at", "holds", "measured", "interval", "needed")
+BENCHMARK_FIELDS = ("name", "holds", "needed", "measured", "standard_error", "where", "cases")
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim of the paper or of a benchmark, with its measurement.
@@ -55,8 +59,7 @@ class Claim:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values: sentence, time and interval of a paper's claim, or the cases."""
-        kind = ["says", "at", "interval"] if self.cases is None else ["standard_error", "cases"]
-        names = ["name", "where", "holds", "measured", "needed", *kind]
+        names = PAPER_FIELDS if self.cases is None else BENCHMARK_FIELDS
         median = {} if self.median is None else {"median": self.median}
         return {**{name: getattr(self, name) for name in names}, **median}
 
