@@ -73,30 +73,10 @@ def reproduce(context: FigureContext) -> Report:
         for v in VARIANCES
     }
     share = {v: float(np.median(changes[v]) / np.median(random)) for v in VARIANCES}
-    steps = [share[b] / share[a] / np.sqrt(b / a) for a, b in ((1e-4, 1e-3), (1e-3, 1e-2))]
-    where = f"{len(prompts)} prompts × {len(seeds)} seeds"
     return context.report(
         name="continuity",
         title="Neighbouring latents, neighbouring pictures",
-        claims=[
-            Claim(
-                "similar pictures",
-                "With slight perturbations of the latent, N(0, 0.1 I), pictures are similar.",
-                where,
-                "change, as a share of that between random pictures",
-                share[PAPERS] < 0.5,
-                share[PAPERS],
-                needed=0.5,
-            ),
-            Claim(
-                "a continuous problem",
-                "Optimising the latent is a continuous problem: small moves change little.",
-                where,
-                "change per distance, of 10⁻³ to 10⁻⁴ and of 10⁻² to 10⁻³",
-                all(0.8 < step < 1.25 for step in steps),
-                float(np.mean(steps)),
-            ),
-        ],
+        claims=_claims(share, f"{len(prompts)} prompts × {len(seeds)} seeds"),
         draw=lambda figure: _draw(figure, rows, share),
         columns=("prompt", "seed", "variance", "mean_pixel_change", "random_pair"),
         records=[
@@ -113,6 +93,29 @@ def reproduce(context: FigureContext) -> Report:
         },
         measure="Mean change of a pixel, medians",
     )
+
+
+def _claims(share: Mapping[float, float], where: str) -> list[Claim]:
+    steps = [share[b] / share[a] / np.sqrt(b / a) for a, b in ((1e-4, 1e-3), (1e-3, 1e-2))]
+    return [
+        Claim(
+            "similar pictures",
+            "With slight perturbations of the latent, N(0, 0.1 I), pictures are similar.",
+            where,
+            "change, as a share of that between random pictures",
+            share[PAPERS] < 0.5,
+            share[PAPERS],
+            needed=0.5,
+        ),
+        Claim(
+            "a continuous problem",
+            "Optimising the latent is a continuous problem: small moves change little.",
+            where,
+            "change per distance, of 10⁻³ to 10⁻⁴ and of 10⁻² to 10⁻³",
+            all(0.8 < step < 1.25 for step in steps),
+            float(np.mean(steps)),
+        ),
+    ]
 
 
 def _draw(figure: Any, rows: Mapping[Trial, Row], share: Mapping[float, float]) -> None:

@@ -114,21 +114,19 @@ SWEEP = Sweep("latent-judges", run_trial, version, kind="Sitting")
 
 def reproduce(context: FigureContext) -> Report:
     """Run the person with every method, and the model with Algorithm 3."""
-    few = context.quick
-    prompts, seeds = (PROMPTS[:1], range(1)) if few else (PROMPTS, range(3))
-    answers, by_model = (3, 4) if few else (ANSWERS, MODEL_ANSWERS)
-
-    def trial(prompt: str, seed: int, method: str, judge: str, answers: int) -> Trial:
-        return Trial(context.model, prompt, method, judge, answers, seed)
-
+    prompts, seeds = (PROMPTS[:1], range(1)) if context.quick else (PROMPTS, range(3))
+    answers, model_answers = (3, 4) if context.quick else (ANSWERS, MODEL_ANSWERS)
     # The first seed runs every method, the others only those that need more runs for a claim.
     trials = [
-        trial(prompt, seed, method, "person", answers)
+        Trial(context.model, prompt, method, "person", answers, seed)
         for prompt in prompts
         for seed in seeds
         for method in (METHODS if seed == 0 else ("best of random", "rank-process"))
     ]
-    trials += [trial(prompt, 0, "algorithm 3", "model", by_model) for prompt in prompts]
+    trials += [
+        Trial(context.model, prompt, "algorithm 3", "model", model_answers, 0)
+        for prompt in prompts
+    ]
     rows = context.run(SWEEP, trials)
     return context.report(
         name="latent-judges",
