@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.experiments import field
+from zorank.experiments import bbob
 from zorank.experiments.peers import PEERS, Contender, Ours, Pycma
 from zorank.optimizers import auto, covariance
 from zorank.optimizers.cma_es import load_pycma
@@ -302,9 +302,9 @@ def parts() -> None:
         told = []
         for d in dims:
             with changed(**changes):
-                meeting = field.Meeting((d,), tuple(range(71, 74)), (field.OURS,))
-                found = field.standings(meeting, [field.race(r) for r in meeting.races()])
-            s = found[field.OURS, d]
+                study = bbob.Study((d,), tuple(range(71, 74)), (bbob.OURS,))
+                found = bbob.standings(study, {t: bbob.run_trial(t) for t in study.trials()})
+            s = found[bbob.OURS, d]
             told.append(f"{100 * s.areas.mean():.1f} / {100 * s.hit.mean():.0f}%")
         print(f"{name:32} " + "   ".join(told), flush=True)
 

@@ -1,12 +1,12 @@
-"""A judge who sees only pixels ranks landscapes over the studio's HTTP interface.
+"""A simulated rater who sees only pixels ranks landscapes over the studio's HTTP interface.
 
     python benchmarks/pixel_judge.py --seeds 10
 
-They want it dark, blue, and the horizon low: the mean luminance, blue minus red, and the height
-around which luminance changes from row to row, each standardised over 300 random pictures and
-added up. Their eye errs by a tenth of what random pictures differ. A start and twenty rounds of
-six, 126 pictures; what they end with is compared with the best of 126 random pictures, picked with
-the same eye.
+The rater prefers dark, blue pictures with a low horizon. The utility is the sum of the mean
+luminance, blue minus red, and the height at which luminance changes from row to row, each
+standardised over 300 random pictures. The noise is 0.1 standard deviations among random pictures.
+A session is a start and twenty rounds of six, 126 pictures. Its final picture is compared with the
+best of 126 random pictures, picked with the same noise.
 """
 
 import argparse
@@ -31,7 +31,7 @@ LANDSCAPE = Landscape()
 
 
 def qualities(picture: bytes) -> np.ndarray:
-    """How dark, how blue, and how low the horizon is."""
+    """Return how dark, how blue and how low the horizon of a picture is."""
     pixels = np.asarray(Image.open(io.BytesIO(picture)).convert("RGB").resize((96, 96))) / 255
     luminance = pixels @ [0.3, 0.59, 0.11]
     change = np.diff(luminance.mean(axis=1)) ** 2
@@ -40,13 +40,13 @@ def qualities(picture: bytes) -> np.ndarray:
 
 
 class Studio:
-    """A studio's interface."""
+    """A client of the studio's HTTP interface."""
 
     def __init__(self, link: str) -> None:
         self._address, _, self._token = link.partition("/?token=")
 
     def bytes(self, method: str, path: str, body: Any = None) -> bytes:
-        """What a call gives."""
+        """Return the body of a response."""
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self._address + path, data, headers, method=method)
@@ -54,13 +54,13 @@ class Studio:
             return bytes(response.read())
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """What a call gives, from JSON."""
+        """Return the JSON of a response."""
         return json.loads(self.bytes(method, path, body))
 
 
 @contextmanager
 def studio() -> Iterator[Studio]:
-    """A studio of our own."""
+    """Start a studio, and stop it at the end."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--port", "0"]
         server = subprocess.Popen(
@@ -74,7 +74,7 @@ def studio() -> Iterator[Studio]:
 
 
 def main() -> None:
-    """Print what every seed reached, in standard deviations of random pictures."""
+    """Print the final utility of every seed, in standard deviations of random pictures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--first", type=int, default=0)

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from zorank import optimizers
 from zorank.cli import app
-from zorank.experiments.paper.claims import Claim, by_line
+from zorank.experiments.claims import Claim, by_line
 from zorank.renderers.interface import HOOKS, PARAMETERS, Hook
 
 FOLDER = Path(__file__).parent

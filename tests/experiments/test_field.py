@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zorank.errors import MissingExtra
-from zorank.experiments.field import TARGETS, Meeting, Race, area, bbob, race, standings
+from zorank.experiments.bbob import TARGETS, Study, Trial, area, bbob, run_trial, standings
 from zorank.experiments.peers import GUESTS, PEERS, load_guest, ranks
 from zorank.problems import ellipsoid
 
@@ -59,8 +59,8 @@ def test_ranks():
 
 
 def test_a_race_is_a_function_of_its_entry():
-    entry = Race("auto", 1, 2, 3, 100)
-    first, second = race(entry), race(entry)
+    trial = Trial("auto", 1, 2, 3, 100)
+    first, second = run_trial(trial), run_trial(trial)
     assert first["hits"] == second["hits"]
     hit = [h for h in first["hits"] if h is not None]
     assert len(first["hits"]) == len(TARGETS)
@@ -69,10 +69,10 @@ def test_a_race_is_a_function_of_its_entry():
 
 
 def test_standings_of_a_small_meeting():
-    meeting = Meeting(
+    study = Study(
         dims=(2,), instances=(1, 2), peers=("auto", "pycma"), points_per_dim=60, functions=(1, 8)
     )
-    found = standings(meeting, [race(entry) for entry in meeting.races()])
+    found = standings(study, {trial: run_trial(trial) for trial in study.trials()})
     assert found["auto", 2].areas.shape == (2, 2)
     assert (found["auto", 2].areas[0] > found["auto", 2].areas[1]).all()  # sphere, Rosenbrock
     assert len(found["pycma", 2].when) == 2 * 2 * len(TARGETS)

@@ -13,11 +13,14 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, Ranking, Slate, Values, rng
-from zorank.experiments import judges, sweep
-from zorank.experiments import judges_findings as findings
+from zorank.experiments import sweep
 from zorank.experiments.baselines import BestOfRandom, Neighbours, SeparableCMA
+from zorank.experiments.judges import findings
+from zorank.experiments.judges import study as judges
 from zorank.experiments.measured import Gained, Measured, advise, compare, packaged
-from zorank.experiments.simulated_raters import Judge, hold_session, taste
+from zorank.experiments.simulated_raters import SimulatedRater as Rater
+from zorank.experiments.simulated_raters import make_taste, run_session
+from zorank.experiments.studies import Sessions
 from zorank.problems import HiddenDirections, SineFeatures
 from zorank.slates import Points
 
@@ -58,13 +61,13 @@ def test_sine_features_are_a_sum_of_waves():
 
 
 def test_utility_is_measured_on_the_scale_of_random_pictures():
-    liking = taste("sine", 64, 5)
+    liking = make_taste("sine", 64, 5)
     x = np.random.default_rng(9).standard_normal((4000, 64))
     x *= 8 / np.linalg.norm(x, axis=1, keepdims=True)
     assert liking(x).mean() == pytest.approx(0, abs=0.15)
     assert liking(x).std() == pytest.approx(1, abs=0.1)
     with pytest.raises(InvalidInput, match="no utility"):
-        taste("sin", 64, 5)
+        make_taste("sin", 64, 5)
 
 
 # judges
@@ -80,16 +83,16 @@ def answers(judge, values, n=0, question="rank", times=400):
 
 
 def test_a_judge_without_habits_is_exact_and_one_who_names_k_names_k():
-    assert answers(Judge(), [3, 1, 2], times=1) == [Ranking.of([1, 2, 0])]
-    assert answers(Judge(k=2), [3, 1, 2, 0], times=1) == [Ranking.of([3, 1])]
-    assert answers(Judge(k=2), [3, 1, 2, 0], question="start", times=1) == [Ranking.of([3])]
-    assert answers(Judge(), [3, 1], question="values", times=1) == [Values((3.0, 1.0))]
+    assert answers(Rater(), [3, 1, 2], times=1) == [Ranking.of([1, 2, 0])]
+    assert answers(Rater(k=2), [3, 1, 2, 0], times=1) == [Ranking.of([3, 1])]
+    assert answers(Rater(k=2), [3, 1, 2, 0], question="start", times=1) == [Ranking.of([3])]
+    assert answers(Rater(), [3, 1], question="values", times=1) == [Values((3.0, 1.0))]
 
 
 def test_a_just_noticeable_difference_ties():
-    (answer,) = answers(Judge(jnd=0.2), [0.0, 0.15, 0.3, 1.0], times=1)
+    (answer,) = answers(Rater(jnd=0.2), [0.0, 0.15, 0.3, 1.0], times=1)
     assert answer == Ranking.of([[0, 1], 2, 3])
-    (answer,) = answers(Judge(jnd=0.2), [0.0, 0.1, 0.2], times=1)
+    (answer,) = answers(Rater(jnd=0.2), [0.0, 0.1, 0.2], times=1)
     assert answer == Ranking.no_difference()
 
 
@@ -99,18 +102,21 @@ def wrong(found):
 
 def test_noise_misleads_as_often_as_it_should_and_fatigue_adds_to_it():
     # P(N(0, 2σ²) > 1) for σ = 1 is .24; tired by 10 answers of a tenth each, σ = 2, it is .36
-    assert wrong(answers(Judge(1.0), [0, 1], n=10)) == pytest.approx(0.24, abs=0.06)
-    assert wrong(answers(Judge(1.0, fatigue=0.1), [0, 1], n=10)) == pytest.approx(0.36, abs=0.06)
-    fresh, tiring = answers(Judge(1.0), [0, 1]), answers(Judge(1.0, fatigue=0.1), [0, 1])
+    assert wrong(answers(Rater(1.0), [0, 1], n=10)) == pytest.approx(0.24, abs=0.06)
+    assert wrong(answers(Rater(1.0, fatigue=0.1), [0, 1], n=10)) == pytest.approx(0.36, abs=0.06)
+    fresh, tiring = (
+        answers(Rater(1.0), [0, 1]),
+        answers(Rater(1.0, fatigue=0.1), [0, 1]),
+    )
     assert fresh == tiring
 
 
 def test_a_lapse_is_a_random_order():
-    found = answers(Judge(lapse=0.3), [0, 1, 2, 3])
+    found = answers(Rater(lapse=0.3), [0, 1, 2, 3])
     assert wrong(found) == pytest.approx(0.3 * 3 / 4, abs=0.06)
-    assert wrong(answers(Judge(lapse=1.0), [0, 1, 2, 3])) == pytest.approx(3 / 4, abs=0.06)
+    assert wrong(answers(Rater(lapse=1.0), [0, 1, 2, 3])) == pytest.approx(3 / 4, abs=0.06)
     with pytest.raises(InvalidInput, match="lapse must be from 0 to 1"):
-        Judge(lapse=1.1)
+        Rater(lapse=1.1)
 
 
 # sessions
@@ -121,8 +127,8 @@ METHODS = [BestOfRandom(), Neighbours(mu=0.3), SeparableCMA(sigma=0.5)]
 
 @pytest.mark.parametrize("optimizer", METHODS, ids=lambda o: o.name)
 def test_a_baseline_gains_stays_on_the_shell_and_can_be_repeated(optimizer):
-    liking = taste("hidden", 30, 4)
-    first, second = (hold_session(optimizer, liking, 30, Judge(), 12, 4) for _ in range(2))
+    liking = make_taste("hidden", 30, 4)
+    first, second = (run_session(optimizer, liking, 30, Rater(), 12, 4) for _ in range(2))
     assert first.gains == second.gains
     assert first.gains[-1] >= first.gains[0] > 0
     state = optimizer.init(np.ones(30))
@@ -130,7 +136,7 @@ def test_a_baseline_gains_stays_on_the_shell_and_can_be_repeated(optimizer):
         slate = optimizer.ask(state, rng.for_round(1, n))
         assert np.linalg.norm(np.asarray(slate), axis=1) == pytest.approx([30**0.5] * 6)
         state = optimizer.tell(
-            state, slate, Judge().answer(slate, np.arange(6.0), rng.for_round(2, n), n)
+            state, slate, Rater().answer(slate, np.arange(6.0), rng.for_round(2, n), n)
         )
         assert np.linalg.norm(optimizer.best(state)) == pytest.approx(30**0.5)
 
@@ -138,7 +144,7 @@ def test_a_baseline_gains_stays_on_the_shell_and_can_be_repeated(optimizer):
 def test_all_methods_begin_with_the_same_slate_and_favourite():
     study = judges.Study(rounds=1)
     first = {
-        judges.try_once(judges.Trial(study.condition("sine", 40, Judge(0.3), name, s), 11, 1))[
+        judges.run_trial(judges.Trial(study.condition("sine", 40, Rater(0.3), name, s), 11, 1))[
             "gains"
         ][0]
         for name in judges.METHODS
@@ -169,11 +175,12 @@ def refuse(cell):
 
 def test_finished_cells_are_not_computed_again_and_a_torn_line_is(tmp_path):
     file, computed = tmp_path / "out" / "squares.cells.jsonl", tmp_path / "computed"
+    squares = sweep.Sweep("squares", squared, "1")
     some = [Square(n, str(tmp_path)) for n in range(4)]
     before = os.environ.get("OPENBLAS_NUM_THREADS")
-    rows = sweep.run(squared, some, file, version="1", workers=2)
-    assert [row["square"] for row in rows] == [0, 1, 4, 9]
-    assert {row["threads"] for row in rows} == {"1"}
+    rows = squares.run(some, file.parent, workers=2)
+    assert [row["square"] for row in rows.values()] == [0, 1, 4, 9]
+    assert {row["threads"] for row in rows.values()} == {"1"}
     assert os.environ.get("OPENBLAS_NUM_THREADS") == before
     assert sorted(computed.read_text().split()) == ["0", "1", "2", "3"]
 
@@ -183,32 +190,32 @@ def test_finished_cells_are_not_computed_again_and_a_torn_line_is(tmp_path):
     computed.unlink()
     more = [*some, Square(9, str(tmp_path)), some[0]]
     for _ in range(2):
-        rows = sweep.run(squared, more, file, version="1", workers=1)
-        assert [row["square"] for row in rows] == [0, 1, 4, 9, 81, 0]
+        rows = squares.run(more, file.parent, workers=1)
+        assert [row["square"] for row in rows.values()] == [0, 1, 4, 9, 81]
     assert sorted(computed.read_text().split()) == [str(torn), "9"]
 
     computed.unlink()
-    sweep.run(squared, some[:1], file, version="2", workers=1)
+    sweep.Sweep("squares", squared, lambda: "2").run(some[:1], file.parent, workers=1)
     assert computed.read_text().split() == ["0"]
 
 
 def test_a_cell_that_fails_says_so_and_leaves_the_others(tmp_path):
-    file = tmp_path / "squares.cells.jsonl"
     done = [Square(1, str(tmp_path))]
-    sweep.run(squared, done, file, version="1", workers=1)
+    squares = sweep.Sweep("squares", squared, "1")
+    squares.run(done, tmp_path, workers=1)
     with pytest.raises(ValueError, match="no square of 2"):
-        sweep.run(refuse, [*done, Square(2, "")], file, version="1", workers=1)
-    assert len(sweep.finished(file)) == 1
+        sweep.Sweep("squares", refuse, "1").run([*done, Square(2, "")], tmp_path, workers=1)
+    assert len(sweep.finished(tmp_path / "squares.cells.jsonl")) == 1
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="cannot be"):
-        sweep.run(squared, done, tmp_path / "file" / "x.jsonl", version="1")
+        squares.run(done, tmp_path / "file")
 
 
 SLOW = """
 import sys, time
 from dataclasses import dataclass
 from pathlib import Path
-from zorank.experiments import sweep
+from zorank.experiments.sweep import Sweep
 
 @dataclass(frozen=True)
 class Nap:
@@ -222,7 +229,7 @@ def nap(cell):
 
 if __name__ == "__main__":
     try:
-        sweep.run(nap, [Nap(n) for n in range(60)], Path("naps.jsonl"), version="1", workers=2)
+        Sweep("naps", nap, "1").run([Nap(n) for n in range(60)], Path(), workers=2)
     except KeyboardInterrupt:
         print("stopped")
 """
@@ -235,7 +242,7 @@ def test_what_stops_a_run_leaves_finished_cells_and_no_processes(tmp_path, by):
     process = subprocess.Popen(
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    file = tmp_path / "naps.jsonl"
+    file = tmp_path / "naps.cells.jsonl"
     deadline = time.monotonic() + 60
     while not (file.exists() and file.read_text().count("\n") >= 2):
         assert time.monotonic() < deadline
@@ -293,7 +300,8 @@ def test_claims_are_paired_by_seed_and_take_the_best_in_hindsight():
             c.method, 2.0
         )
         gains = np.repeat(luck + level, study.rounds + 1, axis=1)
-        return judges.Sessions(gains, np.array([0.05, 0.2]), np.array([0.1, 0.3]))
+        seconds = np.array([0.1, 0.3])
+        return Sessions(c.setting, gains, seconds, seconds, noise=np.array([0.05, 0.2]))
 
     results = {c: sessions(c) for c in study.conditions()}
     found = findings.summary(study, results)

@@ -5,11 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from zorank.experiments import tastes
+from zorank.experiments import picture_qualities
 from zorank.experiments.paper import continuity, latent_judges
-from zorank.experiments.paper.latent_judges import Sitting
-from zorank.experiments.paper.latents import shown
-from zorank.experiments.tastes import QUALITIES, qualities, taste_in_pictures, weights_of
+from zorank.experiments.paper.latent_judges import Trial
+from zorank.experiments.paper.latents import decoded_picture
+from zorank.experiments.picture_qualities import (
+    QUALITIES,
+    qualities,
+    taste_in_pictures,
+    weights_of,
+)
 
 
 def plain(value, shape=(16, 16, 3)):
@@ -51,21 +56,26 @@ def test_a_taste_is_on_the_scale_of_random_pictures_and_everybody_has_another():
     assert found(draws[0]) == pytest.approx(values[0])
     assert np.count_nonzero(weights_of(1)) == 4
     assert not np.allclose(weights_of(1), weights_of(2))
-    assert tastes.random_pictures(picture, 60).shape == (tastes.RANDOM_PICTURES, 4, 4, 3)
+    assert picture_qualities.random_pictures(picture, 60).shape == (
+        picture_qualities.RANDOM_PICTURES,
+        4,
+        4,
+        3,
+    )
 
 
 def test_one_answer_of_a_person_before_dream_is_told_in_full_and_is_repeatable():
-    cell = Sitting(None, "lake", "rank-process", "person", answers=1, seed=0)
-    row = latent_judges.sit(cell)
+    trial = Trial(None, "lake", "rank-process", "person", answers=1, seed=0)
+    row = latent_judges.run_trial(trial)
     assert len(row["gains"]) == 2
     assert row["liked"][1] == pytest.approx(row["gains"][-1])
     assert row["norm"] == pytest.approx(1)
-    assert shown(row["pictures"][0]).shape == (160, 160, 3)
-    assert latent_judges.sit(cell) == row
+    assert decoded_picture(row["pictures"][0]).shape == (160, 160, 3)
+    assert latent_judges.run_trial(trial) == row
 
 
 def rows_of(prompts, seeds):
-    """Rows as `sit` would give them, with what is liked by method and judge."""
+    """Rows as `run_trial` would give them, with what is liked by method and judge."""
     liked = {
         ("best of random", "person"): 2.0,
         ("neighbours", "person"): 1.5,
@@ -74,7 +84,7 @@ def rows_of(prompts, seeds):
         ("algorithm 3", "model"): 0.5,
     }
     return {
-        Sitting(None, prompt, method, judge, 20, seed): {
+        Trial(None, prompt, method, judge, 20, seed): {
             "liked": [0.0, value + 0.01 * seed],
             "fits": [0.0, 1.0],
             "norm": 1.0,

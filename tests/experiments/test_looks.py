@@ -9,14 +9,19 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, MissingExtra, Ranking, rng
-from zorank.experiments import looks, looks_cases, looks_findings
-from zorank.experiments.boxes import BOUNDS, FAMILIES, UniformStart, box_taste
-from zorank.experiments.looks import LOOKS, PROCESS, RANDOM, Condition, Study
-from zorank.experiments.looks_cases import KINDS, landscape_taste
-from zorank.experiments.looks_figure import plot
-from zorank.experiments.picture_tastes import HELD_OUT, NUMBERS, SKETCHED, Reference
-from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential, all_pairs
-from zorank.experiments.simulated_raters import Judge, hold_session, taste
+from zorank.experiments import plotting
+from zorank.experiments.looks import cases as looks_cases
+from zorank.experiments.looks import findings as looks_findings
+from zorank.experiments.looks import study as looks
+from zorank.experiments.looks.boxes import BOUNDS, FAMILIES, UniformStart, box_taste
+from zorank.experiments.looks.cases import KINDS, landscape_taste
+from zorank.experiments.looks.figure import draw
+from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS, SKETCHED, Reference
+from zorank.experiments.looks.preferential_peers import QEUBO, OptunaPreferential, all_pairs
+from zorank.experiments.looks.study import LOOKS, PROCESS, RANDOM, Condition, Study
+from zorank.experiments.simulated_raters import SimulatedRater as Rater
+from zorank.experiments.simulated_raters import make_taste, run_session
+from zorank.experiments.studies import Sessions
 from zorank.optimizers import REGISTRY, RankProcess
 from zorank.slates import Shell
 
@@ -159,7 +164,7 @@ IN_BOX = [
 
 
 def sessions_in_box(optimizer, slates=2):
-    return hold_session(optimizer, box_taste("ridges", 5, 4), 5, Judge(0.1), slates, 4)
+    return run_session(optimizer, box_taste("ridges", 5, 4), 5, Rater(0.1), slates, 4)
 
 
 def test_methods_in_a_box_share_their_first_slate_and_stay_inside():
@@ -231,9 +236,11 @@ class Later:
 
 def test_looks_are_handed_to_methods_that_use_them():
     found = Later()
-    hold_session(Looking(pick=True), taste("sine", 9, 1), 9, Judge(), 2, 1, looks=found)
+    run_session(Looking(pick=True), make_taste("sine", 9, 1), 9, Rater(), 2, 1, looks=found)
     assert Looking.seen is found
-    plain = hold_session(RankProcess(pick=True), taste("sine", 9, 1), 9, Judge(), 2, 1, looks=1)
+    plain = run_session(
+        RankProcess(pick=True), make_taste("sine", 9, 1), 9, Rater(), 2, 1, looks=1
+    )
     assert 0 < plain.typical_seconds <= plain.seconds
 
 
@@ -242,7 +249,7 @@ def test_methods_on_the_shell_share_their_first_slate(few):
     for method in (m for m in looks.METHODS if m in REGISTRY or m != LOOKS):
         setting = Study().grid(method)[0]
         condition = Condition("landscape", "warm", 62, 0.3, method, setting, rounds=1)
-        first.add(looks.try_once(looks.Trial(condition, 11, 1))["gains"][0])
+        first.add(looks.run_trial(looks.Trial(condition, 11, 1))["gains"][0])
     assert len(first) == 1
 
 
@@ -289,7 +296,8 @@ def results():
         rise = np.linspace(0, 1, study.rounds + 1)
         seeds = study.seeds(c)
         took = np.full(seeds, 0.1 if c.method == LOOKS else 2.0)
-        return looks.Sessions(luck[:seeds] + level * rise, took, took)
+        gains = luck[:seeds] + level * rise
+        return Sessions(c.setting, gains, took, took, noise=took)
 
     return study, {c: sessions(c) for c in study.conditions()}
 
@@ -328,15 +336,15 @@ def test_level_within_one_standard_error_is_level(results):
         else s
         for c, s in found.items()
     }
-    claims = {c["name"]: c for c in looks_findings.claims(study, changed)}
+    claims = {c.name: c for c in looks_findings.claims(study, changed)}
     after = claims["boxes: after 20 rounds minus qEUBO, least case"]
-    assert after["measured"] < 0
-    assert after["where"].startswith("few")
-    assert after["holds"]
+    assert after.measured < 0
+    assert after.where.startswith("few")
+    assert after.holds
 
 
 def test_the_figure_shows_all_parts(results, tmp_path):
-    plot(*results, [tmp_path / "looks.svg"])
+    plotting.save(lambda figure: draw(figure, *results), [tmp_path / "looks.svg"])
     drawn = (tmp_path / "looks.svg").read_text()
     assert "<svg" in drawn
 
@@ -351,7 +359,7 @@ def test_the_benchmark_of_looks_from_end_to_end_and_again(zorank, tmp_path):
         line += ["--method", LOOKS]
     code, out, err = zorank(*line)
     assert (code, err.count("Traceback")) == (0, 0), err
-    for words in ("no evidence", "gain after 2 rounds", "held out", "ridges", "looks.png"):
+    for words in ("too few runs", "gain after 2 rounds", "held out", "ridges", "looks.png"):
         assert words in out
     folder = tmp_path / "results"
     found = json.loads((folder / "looks.json").read_text())

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput, rng
-from zorank.experiments.paper import FIGURES, Lab, figures_of
-from zorank.experiments.paper.claims import Claim, by_line, factor, leads
+from zorank.experiments.claims import Claim, by_line
+from zorank.experiments.paper import FIGURES, FigureContext, figure_names
+from zorank.experiments.paper.curve_figures import ratio_claims, value_ratio
 from zorank.experiments.paper.curves import CALLS, Curves, Setting, checkpoints, follow, trials_of
 from zorank.experiments.paper.tuning import Grid, choose, decades, grids, score, tune
 from zorank.problems import sphere
@@ -74,25 +75,25 @@ def test_a_value_is_the_last_one_that_was_reached_within_the_budget():
 
 def test_a_factor_is_a_geometric_mean_with_students_interval():
     ours, theirs = np.array([1.0, 2.0, 4.0]), np.array([10.0, 10.0, 160.0])
-    measured, (low, high) = factor(ours, theirs)
+    measured, (low, high) = value_ratio(ours, theirs)
     logs = np.log(theirs / ours)
     assert measured == pytest.approx(math.exp(logs.mean()))
     half = 4.302653 * logs.std(ddof=1) / math.sqrt(3)  # t(.975) of 2 degrees of freedom
     assert [low, high] == pytest.approx(np.exp([logs.mean() - half, logs.mean() + half]))
-    assert factor(np.array([0.0]), np.array([0.0])) == (1.0, (0.0, math.inf))
+    assert value_ratio(np.array([0.0]), np.array([0.0])) == (1.0, (0.0, math.inf))
 
 
 def test_a_lead_holds_only_with_confidence_and_par_allows_for_a_factor_of_two():
     ours, theirs = curves([[1.0], [1.1], [0.9]], [10]), curves([[2.0], [2.1], [2.0]], [10])
-    told = leads("a ahead of b", "says", "Quadratic", ours, theirs, [10])
+    told = ratio_claims("a ahead of b", "says", "Quadratic", ours, theirs, [10])
     assert [c.holds for c in told] == [True]
     assert told[0].at == "10 points"
-    behind = leads("b ahead of a", "says", "Quadratic", theirs, ours, [10])
+    behind = ratio_claims("b ahead of a", "says", "Quadratic", theirs, ours, [10])
     assert not behind[0].holds
     almost = curves([[1.5], [1.6], [1.5]], [10])
-    on_par = leads("on par", "says", "Quadratic", almost, ours, [10], par=True)
+    on_par = ratio_claims("on par", "says", "Quadratic", almost, ours, [10], par=True)
     assert on_par[0].holds
-    assert not leads("on par", "says", "Quadratic", almost, ours, [10])[0].holds
+    assert not ratio_claims("on par", "says", "Quadratic", almost, ours, [10])[0].holds
     assert list(by_line(told + behind)) == [
         ("a ahead of b", "Quadratic"),
         ("b ahead of a", "Quadratic"),
@@ -125,7 +126,7 @@ def test_the_score_is_of_the_last_decade_of_points():
 def test_grids_are_widened_until_the_winner_lies_inside(tmp_path):
     grid = Grid("quadratic", 10, 400, (0,), RANK.with_options(mu=1e-4), (("step", (0.1, 0.3162)),))
     assert grid.edges(RANK.with_options(step=0.1)) == ["step"]
-    (found,) = tune(Lab(tmp_path, workers=1), "tuning", [grid])
+    (found,) = tune(FigureContext(tmp_path, workers=1), "tuning", [grid])
     values = dict(found.grid.axes)["step"]
     assert len(values) > 3
     np.testing.assert_allclose(np.diff(np.log10(values)), 0.5, atol=1e-3)
@@ -147,7 +148,7 @@ def test_a_figure_from_end_to_end_and_again(zorank, tmp_path):
     line = ("reproduce", "mk", "--quick", "--out", "results")
     code, out, err = zorank(*line)
     assert (code, err.count("Traceback")) == (0, 0), err
-    for words in ("no evidence", "(10, 10) ahead of (100, 1)", "Rosenbrock", "mk.png"):
+    for words in ("too few runs", "(10, 10) ahead of (100, 1)", "Rosenbrock", "mk.png"):
         assert words in out
     folder = tmp_path / "results"
     found = json.loads((folder / "mk.json").read_text())
@@ -185,8 +186,8 @@ def test_unknown_figures_are_named(zorank):
     assert code == 2
     assert "did you mean simple" in err
     with pytest.raises(InvalidInput, match="no figure named"):
-        figures_of("figure 1")
-    assert figures_of("all") == list(FIGURES)
+        figure_names("figure 1")
+    assert figure_names("all") == list(FIGURES)
 
 
 # the committed results of a full run

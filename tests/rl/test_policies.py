@@ -14,7 +14,7 @@ import pytest
 
 from zorank import optimizers
 from zorank.errors import InvalidInput, RenderError, ReplayError
-from zorank.experiments.paper import FIGURES, Lab
+from zorank.experiments.paper import FIGURES, FigureContext
 from zorank.problems import load_policy
 from zorank.renderers import REGISTRY
 from zorank.renderers.threads import on_all_cores
@@ -550,13 +550,13 @@ def test_without_a_way_to_draw_it_says_what_to_install():
 
 @pytest.mark.parametrize(("figure", "claims"), [("rl", 2), ("rl-scobo", 2)])
 def test_the_papers_figures_are_made_and_remembered(tmp_path, figure, claims):
-    lab = Lab(tmp_path, quick=True, workers=1)
-    report = FIGURES[figure](lab)
-    report.save(lab)
+    context = FigureContext(tmp_path, quick=True, workers=1)
+    report = FIGURES[figure](context)
+    report.save(tmp_path)
     told = json.loads((tmp_path / f"{figure}.json").read_text())
     assert len(told["claims"]) == claims
     assert all(np.isfinite(line["rewards"]).all() for line in told["lines"])
     assert (tmp_path / f"{figure}.png").stat().st_size > 10_000
     before = (tmp_path / "policies.cells.jsonl").read_text()
-    FIGURES[figure](lab)
+    FIGURES[figure](context)
     assert (tmp_path / "policies.cells.jsonl").read_text() == before

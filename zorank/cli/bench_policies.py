@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from zorank.cli.bench_tables import new_table
+from zorank.cli.tables import new_table
 from zorank.cli.common import out, read_values
 from zorank.errors import unknown_name
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from zorank.errors import InvalidInput
-from zorank.experiments.figures import load_figure
+from zorank.experiments.plotting import load_figure
 
 
 def check_plot_file(path: Path) -> None:

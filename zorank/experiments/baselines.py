@@ -1,6 +1,6 @@
-"""Methods to be measured against, on the shell |x| = √d, each beginning with a slate to pick from.
+"""Baseline methods on the shell |x| = √d, each with a first slate to pick from.
 
-They are optimizers like any other but are kept out of the registry: nobody should want them.
+They are optimizers, but they are not in the registry because they are only useful as baselines.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SHELL = Shell()
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """A point and the value it seemed to have."""
+class BestSeen:
+    """The best point so far and its observed value."""
 
     x: Vector
     value: float = math.inf
@@ -31,7 +31,7 @@ class Held:
 
 @dataclass(frozen=True, kw_only=True)
 class BestOfRandom:
-    """Random pictures only. The judge remembers what each looked like, which flatters it.
+    """The best of random pictures; the rater remembers all values, which favours this baseline.
 
     Attributes:
         m: candidates of a slate.
@@ -44,35 +44,35 @@ class BestOfRandom:
     m: int = 6
     bounds: tuple[float, float] | None = None
 
-    def init(self, x0: Vector) -> Held:
-        """Nothing was seen yet."""
-        return Held(x0.copy() if self.bounds else SHELL.place(x0.copy()))
+    def init(self, x0: Vector) -> BestSeen:
+        """Return the state before the first slate."""
+        return BestSeen(x0.copy() if self.bounds else SHELL.place(x0.copy()))
 
-    def ask(self, state: Held, rng: np.random.Generator) -> Slate:
-        """Others."""
+    def ask(self, state: BestSeen, rng: np.random.Generator) -> Slate:
+        """Return random candidates."""
         if self.bounds:
             return uniform_slate(self.m, state.x.size, self.bounds, rng, "values")
         return _random_slate(self.m, state.x.size, rng, "values")
 
-    def tell(self, state: Held, slate: Slate, answer: Answer) -> Held:
-        """Keep what looked best."""
+    def tell(self, state: BestSeen, slate: Slate, answer: Answer) -> BestSeen:
+        """Keep the candidate with the best value."""
         if not isinstance(answer, Values):
             raise InvalidInput(f"best-of-random asks for values, found {type(answer).__name__}")
         i = int(np.argmin(answer.values))
-        return Held(slate[i], answer.values[i]) if answer.values[i] < state.value else state
+        return BestSeen(slate[i], answer.values[i]) if answer.values[i] < state.value else state
 
-    def best(self, state: Held) -> Vector:
-        """What looked best of all so far."""
+    def best(self, state: BestSeen) -> Vector:
+        """Return the best candidate so far."""
         return state.x
 
-    def report(self, state: Held) -> dict[str, float]:
-        """Nothing beside the best."""
+    def report(self, state: BestSeen) -> dict[str, float]:
+        """Return no further values."""
         return {}
 
 
 @dataclass(frozen=True, eq=False)
 class Pivot:
-    """The favourite so far; not picked before the first answer."""
+    """The favourite so far; `picked` is false before the first answer."""
 
     x: Vector
     picked: bool = False
@@ -80,7 +80,7 @@ class Pivot:
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """The favourite among itself and m − 1 neighbours is the next pivot: what people do by hand.
+    """The favourite among the pivot and m − 1 neighbours becomes the pivot: manual search.
 
     Attributes:
         m: candidates of a slate.
@@ -94,11 +94,11 @@ class Neighbours:
     mu: float = 0.35
 
     def init(self, x0: Vector) -> Pivot:
-        """No pivot is picked yet."""
+        """Return the state before a pivot is picked."""
         return Pivot(SHELL.place(x0.copy()))
 
     def ask(self, state: Pivot, rng: np.random.Generator) -> Slate:
-        """Random candidates, or the pivot and its neighbours."""
+        """Return random candidates first, then the pivot and its neighbours."""
         if not state.picked:
             return _random_slate(self.m, state.x.size, rng, "start")
         xi = rng.standard_normal((self.m, state.x.size))
@@ -106,24 +106,24 @@ class Neighbours:
         return Slate(Cloud(state.x, self.mu, xi, SHELL), question="best")
 
     def tell(self, state: Pivot, slate: Slate, answer: Answer) -> Pivot:
-        """Move to the favourite; the pivot stays where it is one of them."""
+        """Move to the favourite, unless the pivot is one of the favourites."""
         liked = favourites(answer, len(slate))
         if len(liked) == len(slate) or (state.picked and 0 in liked):
             return state
         return Pivot(slate[liked[0]], picked=True)
 
     def best(self, state: Pivot) -> Vector:
-        """The pivot."""
+        """Return the pivot."""
         return state.x
 
     def report(self, state: Pivot) -> dict[str, float]:
-        """The radius."""
+        """Return the radius."""
         return {"radius": self.mu}
 
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """The mean on the shell, and cmaes.SepCMA, which changes in place: so this one is not pure."""
+    """The mean on the shell, and a cmaes.SepCMA, which is modified in place."""
 
     x: Vector
     inner: Any = None
@@ -131,11 +131,11 @@ class Strategy:
 
 @dataclass(frozen=True, kw_only=True)
 class SeparableCMA:
-    """cmaes.SepCMA told ranks only; its candidates are put on the shell to be looked at.
+    """cmaes.SepCMA with ranks only; its candidates are projected onto the shell. Not pure.
 
     Attributes:
         m: candidates of a slate, the population.
-        sigma: the first standard deviation.
+        sigma: the initial standard deviation.
     """
 
     name: ClassVar[str] = "sepcma"
@@ -145,11 +145,11 @@ class SeparableCMA:
     sigma: float = 0.5
 
     def init(self, x0: Vector) -> Strategy:
-        """No mean is picked yet."""
+        """Return the state before a mean is picked."""
         return Strategy(SHELL.place(x0.copy()))
 
     def ask(self, state: Strategy, rng: np.random.Generator) -> Slate:
-        """Random candidates, or a population around the mean."""
+        """Return random candidates first, then a population around the mean."""
         if state.inner is None:
             return _random_slate(self.m, state.x.size, rng, "start")
         state.inner.reseed_rng(int(rng.integers(2**32)))
@@ -157,7 +157,7 @@ class SeparableCMA:
         return Slate(Cloud(np.zeros(state.x.size), 1.0, population, SHELL))
 
     def tell(self, state: Strategy, slate: Slate, answer: Answer) -> Strategy:
-        """Begin at the favourite, or pass the ranks on."""
+        """Start at the favourite, then pass the ranks to SepCMA."""
         if not isinstance(slate.design, Cloud):
             liked = favourites(answer, len(slate))
             if len(liked) == len(slate):
@@ -166,26 +166,26 @@ class SeparableCMA:
             inner = load_sepcma()(mean=start.copy(), sigma=self.sigma, population_size=self.m)
             return Strategy(start, inner)
         ranks = rank_weights(answer, len(slate)).tolist()
-        population = np.asarray(slate.design.directions)  # a handful: never drawn again
+        population = np.asarray(slate.design.directions)  # few rows: held, not regenerated
         state.inner.tell(list(zip(population, ranks, strict=True)))
         return Strategy(SHELL.place(state.inner.mean.copy()), state.inner)
 
     def best(self, state: Strategy) -> Vector:
-        """The mean, put on the shell."""
+        """Return the mean on the shell."""
         return state.x
 
     def report(self, state: Strategy) -> dict[str, float]:
-        """Nothing beside the best."""
+        """Return no further values."""
         return {}
 
 
 def load_sepcma() -> Any:
-    """The class cmaes.SepCMA."""
+    """Import the class cmaes.SepCMA."""
     return load_cmaes().SepCMA
 
 
 def _random_slate(m: int, dim: int, rng: np.random.Generator, question: Question) -> Slate:
-    """The draws that every method here and in the registry begins with."""
+    """Return the random first slate that every method here and in the registry shares."""
     return Slate(Points(random_starts(rng, m, dim, SHELL).rows), question=question)
 
 
@@ -196,5 +196,5 @@ def uniform_slate(
     rng: np.random.Generator,
     question: Question = "rank",
 ) -> Slate:
-    """Uniform draws from a box: what every method that searches one begins with."""
+    """Return uniform draws from a box, the first slate of every method that searches one."""
     return Slate(Points(rng.uniform(*bounds, (m, dim))), question=question)

@@ -1,8 +1,8 @@
-"""What (m, k) gained in the benchmark, beside what theory says of it: read by `zorank plan`.
+"""The measured gains of (m, k), which `zorank plan` shows next to the planning.
 
-The file is part of the package, so that advice needs no benchmark; a maintainer writes it with
-`zorank bench judges --update-measured`. It holds what was gained after every answer, not per
-minute: whoever plans has seconds of their own.
+The measurements are a file of the package; a maintainer writes it with `zorank bench judges
+--update-measured`. It contains the gain after every answer rather than per minute, since the user
+of `zorank plan` chooses the seconds that an answer takes.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ FILE = Path(__file__).with_name("measured.json")
 
 @dataclass(frozen=True)
 class Gained:
-    """What showing m and having k ranked gained, a mean over tastes and seeds.
+    """The gain of showing m candidates and ranking k, averaged over tastes and seeds.
 
     Attributes:
         m: candidates of a slate.
         k: how many were ranked; None is all.
-        noise: of the judges, in standard deviations of utility among random pictures.
-        gains: the best's utility after the first slate and each round, in those units.
+        noise: of the raters, in standard deviations of utility among random pictures.
+        gains: utility of the best after the first slate and each round, in the same units.
         standard_error: of the last of them.
     """
 
@@ -41,36 +41,36 @@ class Gained:
 
     @property
     def gain(self) -> float:
-        """What was gained in the end."""
+        """The final gain."""
         return self.gains[-1]
 
     @property
     def pictures(self) -> int:
-        """How many pictures were looked at."""
+        """The number of pictures shown."""
         return self.m * len(self.gains)
 
     @property
     def comparisons(self) -> int:
-        """How many comparisons a person made, who only picks from the first slate."""
+        """The number of comparisons, if the rater only picks the best of the first slate."""
         first = planning.comparisons_to_rank(self.m, 1)
         each = planning.comparisons_to_rank(self.m, self.m if self.k is None else self.k)
         return first + (len(self.gains) - 1) * each
 
     def ranks(self, k: int) -> bool:
-        """Whether the best k were ranked; who ranks all but one ranks all."""
+        """Return whether the best k were ranked; ranking all but one is ranking all."""
         return k == self.k if self.k is not None else k in (self.m - 1, self.m)
 
     def seconds_a_round(self, costs: Costs = DEFAULT_COSTS) -> float:
-        """A person's time for one round."""
+        """Return the rater's time for one round."""
         k = self.m if self.k is None else self.k
         return planning.plan(self.m, k, self.m, costs).seconds
 
     def minutes(self, costs: Costs = DEFAULT_COSTS) -> float:
-        """A person's time for all of it."""
+        """Return the rater's time for the whole session."""
         return float(self._clock(costs)[-1])
 
     def gain_within(self, minutes: float, costs: Costs = DEFAULT_COSTS) -> float:
-        """What was gained by then."""
+        """Return the gain after this time."""
         return float(np.interp(minutes, self._clock(costs), (0.0, *self.gains)))
 
     def _clock(self, costs: Costs) -> np.ndarray:
@@ -81,16 +81,16 @@ class Gained:
 
 @dataclass(frozen=True)
 class Measured:
-    """The rows of one benchmark and what they hold for.
+    """The measurements of one benchmark and its settings.
 
     Attributes:
         dim: the dimension of a candidate.
-        pictures: how many each person looked at, at most.
-        seeds: sessions for each row and taste.
-        first_seed: the first of them.
+        pictures: the maximum number of pictures per session.
+        seeds: sessions per row and taste.
+        first_seed: the first seed.
         quick: whether it was the small benchmark.
         revision: of the optimizer, rank-process.
-        rows: one for each (m, k) and noise.
+        rows: one per (m, k) and noise.
     """
 
     dim: int
@@ -102,7 +102,7 @@ class Measured:
     rows: tuple[Gained, ...]
 
     def to_json(self) -> str:
-        """What `from_json` reads back; gains are rounded to what the errors leave of them."""
+        """Return JSON for `from_json`; gains are rounded to three decimals."""
         data = asdict(self)
         for row in data["rows"]:
             row["gains"] = [round(gain, 3) for gain in row["gains"]]
@@ -113,27 +113,35 @@ class Measured:
 
     @classmethod
     def from_json(cls, text: str) -> Measured:
-        """What `to_json` wrote."""
+        """Read the output of `to_json`."""
         data = json.loads(text)
         rows = (Gained(**{**row, "gains": tuple(row["gains"])}) for row in data.pop("rows"))
         return cls(**data, rows=tuple(rows))
 
 
 def packaged() -> Measured | None:
-    """The measurements that came with this version of zorank; None if it came without."""
+    """Return the measurements of this version of zorank; None if there are none."""
     try:
         return Measured.from_json(FILE.read_text())
     except FileNotFoundError:
         return None
 
 
+def write(measured: Measured) -> None:
+    """Write measurements into the package."""
+    try:
+        FILE.write_text(measured.to_json() + "\n")
+    except OSError as error:
+        raise InvalidInput(f"{FILE} cannot be written: {error.strerror}") from error
+
+
 @dataclass(frozen=True)
 class Offer:
-    """An (m, k) and what it gains, a row for each noise, compared at the same number of minutes.
+    """A choice of (m, k) and its gain after a given time.
 
     Attributes:
-        rows: its measurements.
-        gain: the mean over them of what is gained within the minutes compared at.
+        rows: its measurements, one per noise.
+        gain: the mean gain of the rows after that time.
     """
 
     rows: tuple[Gained, ...]
@@ -141,9 +149,9 @@ class Offer:
 
 
 def compare(rows: Sequence[Gained], costs: Costs = DEFAULT_COSTS) -> tuple[float, list[Offer]]:
-    """The minutes of the shortest session, and every (m, k), the most gained by then first.
+    """Compare every (m, k) after the minutes of the shortest session; return the best first.
 
-    Equal pictures are not equal effort: a session that shows two at a time takes longer.
+    Sessions are compared at equal time, because equal numbers of pictures take different times.
     """
     if not rows:
         raise InvalidInput("there are no measurements to compare")
@@ -159,6 +167,6 @@ def compare(rows: Sequence[Gained], costs: Costs = DEFAULT_COSTS) -> tuple[float
 
 
 def advise(offers: Sequence[Offer], costs: Costs = DEFAULT_COSTS, slack: float = 0.05) -> Offer:
-    """The least tiring (m, k) whose gain is within `slack` of the most."""
+    """Return the (m, k) with the shortest round whose gain is within `slack` of the best."""
     good = [offer for offer in offers if offer.gain >= (1 - slack) * offers[0].gain]
     return min(good, key=lambda offer: offer.rows[0].seconds_a_round(costs))

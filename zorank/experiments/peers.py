@@ -1,7 +1,7 @@
-"""Optimizers of other libraries behind one small interface, told ranks only.
+"""Optimizers of other libraries behind one interface, with ranks only.
 
-Guests come from libraries that no extra of zorank brings along; `pip install nevergrad pypop7`
-does. nevergrad's NGOpt is not among them: it fits models to values.
+Guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
+nevergrad is not included, because it fits models to values.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from zorank.types import Vector
 
 
 class Contender(Protocol):
-    """Something that asks about candidates and is told their ranks."""
+    """An optimizer that asks for the ranks of candidates."""
 
     def ask(self) -> Vector:
-        """The next candidates, one a row."""
+        """Return the next candidates, (n, d)."""
         ...
 
     def tell(self, values: Vector) -> None:
-        """Their values, of which only the order may be used."""
+        """Receive the values of the candidates; only their order may be used."""
         ...
 
 
 @dataclass
 class Ours:
-    """An optimizer of zorank."""
+    """An optimizer of zorank's registry."""
 
     name: str
     options: dict[str, Any]
@@ -46,12 +46,12 @@ class Ours:
         self._rounds = 0
 
     def ask(self) -> Vector:
-        """The next slate."""
+        """Return the next slate."""
         self._slate = self._optimizer.ask(self._state, rng.for_round(self.seed, self._rounds))
         return np.asarray(self._slate)
 
     def tell(self, values: Vector) -> None:
-        """Its answer."""
+        """Answer the slate."""
         answer = self._slate.answer_from(values)
         self._state = self._optimizer.tell(self._state, self._slate, answer)
         self._rounds += 1
@@ -59,7 +59,7 @@ class Ours:
 
 @dataclass
 class Pycma:
-    """pycma at its defaults, but for the options given."""
+    """pycma with its defaults, except for the given options."""
 
     x0: Vector
     sigma0: float
@@ -74,18 +74,18 @@ class Pycma:
         self._strategy = cma.CMAEvolutionStrategy(self.x0, self.sigma0, options)
 
     def ask(self) -> Vector:
-        """A population."""
+        """Return a population."""
         self._population = self._strategy.ask()
         return np.array(self._population)
 
     def tell(self, values: Vector) -> None:
-        """Its ranks."""
+        """Pass the ranks on."""
         self._strategy.tell(self._population, ranks(values).tolist())
 
 
 @dataclass
 class Cmaes:
-    """The package cmaes: its CMA, or its SepCMA."""
+    """The CMA or SepCMA of the package cmaes."""
 
     kind: str
     x0: Vector
@@ -97,22 +97,22 @@ class Cmaes:
         self._strategy = make(mean=self.x0.copy(), sigma=self.sigma0, seed=self.seed)
 
     def ask(self) -> Vector:
-        """A population."""
+        """Return a population."""
         size = self._strategy.population_size
         self._population = np.array([self._strategy.ask() for _ in range(size)])
         return self._population
 
     def tell(self, values: Vector) -> None:
-        """Its ranks."""
+        """Pass the ranks on."""
         self._strategy.tell(list(zip(self._population, ranks(values).tolist(), strict=True)))
 
 
 @dataclass
 class Nevergrad:
-    """An optimizer of nevergrad that asks about one candidate at a time.
+    """An optimizer of nevergrad, which asks for one candidate at a time.
 
-    It compares candidates of different rounds, so ranks within a round cannot be told. It is told
-    values; that it uses nothing but their order is what a test says.
+    It compares candidates of different rounds, so it receives values instead of ranks within a
+    round. A test checks that it uses only their order.
     """
 
     kind: str
@@ -127,18 +127,18 @@ class Nevergrad:
         self._strategy = nevergrad.optimizers.registry[self.kind](parametrization=space)
 
     def ask(self) -> Vector:
-        """One candidate."""
+        """Return one candidate."""
         self._candidate = self._strategy.ask()
         return np.array([self._candidate.value])
 
     def tell(self, values: Vector) -> None:
-        """Its value."""
+        """Pass the value on."""
         self._strategy.tell(self._candidate, float(values[0]))
 
 
 @dataclass
 class LimitedMemory:
-    """LM-MA-ES (Loshchilov, Glasmachers & Beyer, 2019), the one of pypop7."""
+    """LM-MA-ES (Loshchilov, Glasmachers & Beyer, 2019) of pypop7."""
 
     x0: Vector
     sigma0: float
@@ -149,29 +149,29 @@ class LimitedMemory:
         anywhere = np.full(self.x0.size, np.inf)
         self._strategy = load_guest("pypop7.optimizers.es.lmmaes").LMMAES(
             {
-                "fitness_function": self._note,
+                "fitness_function": self._record,
                 "ndim_problem": self.x0.size,
                 "lower_boundary": -anywhere,
                 "upper_boundary": anywhere,
             },
             {"mean": self.x0.copy(), "sigma": self.sigma0, "seed_rng": self.seed, "verbose": 0},
         )
-        self._strategy.start_time = 0.0  # as its own loop would, which is not used
+        self._strategy.start_time = 0.0  # its own loop, which is not used, would set this
         self._z, self._d, self._mean, self._s, self._tm, self._y = self._strategy.initialize()
 
-    def _note(self, x: Vector) -> float:
-        """It has no ask: its candidates are those it wants a value of."""
+    def _record(self, x: Vector) -> float:
+        """Record a candidate; pypop7 has no ask, it only calls this function."""
         self._rows.append(np.array(x))
         return 0.0
 
     def ask(self) -> Vector:
-        """A population."""
+        """Return a population."""
         self._rows.clear()
         self._strategy.iterate(self._z, self._d, self._mean, self._tm, self._y)
         return np.array(self._rows)
 
     def tell(self, values: Vector) -> None:
-        """Its ranks."""
+        """Pass the ranks on."""
         strategy = self._strategy
         strategy._n_generations += 1
         self._mean, self._s, self._tm = strategy._update_distribution(
@@ -180,7 +180,7 @@ class LimitedMemory:
 
 
 def load_guest(module: str, extra: str | None = None) -> Any:
-    """A module of a guest's library; an error that says what to install if it is not there."""
+    """Import a module, or raise an error that says what to install."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -189,7 +189,7 @@ def load_guest(module: str, extra: str | None = None) -> Any:
 
 
 def load_cmaes() -> Any:
-    """The package cmaes; an error that says what to install if it is not there."""
+    """Import the package cmaes, or raise an error that says what to install."""
     try:
         import cmaes
     except ModuleNotFoundError as error:
@@ -198,7 +198,7 @@ def load_cmaes() -> Any:
 
 
 def ranks(values: Vector) -> Vector:
-    """The place of every value: 0 for the lowest."""
+    """Return the rank of every value: 0 for the lowest."""
     return np.argsort(np.argsort(values, kind="stable"), kind="stable").astype(np.float64)
 
 
@@ -214,7 +214,7 @@ PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "cmaes CMA": lambda x0, sigma0, seed: Cmaes("CMA", x0, sigma0, seed),
     "cmaes SepCMA": lambda x0, sigma0, seed: Cmaes("SepCMA", x0, sigma0, seed),
 }
-"""Who takes part, by name: (x0, sigma0, seed) → contender, at documented defaults."""
+"""The default peers, by name: (x0, sigma0, seed) → contender, with documented defaults."""
 
 
 def _nevergrad(kind: str) -> Callable[[Vector, float, int], Contender]:
@@ -227,4 +227,4 @@ GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "nevergrad DE": _nevergrad("DE"),
     "pypop7 LM-MA-ES": LimitedMemory,
 }
-"""Who takes part only when asked to by name, in the same way."""
+"""Peers that take part only if they are named, in the same form."""

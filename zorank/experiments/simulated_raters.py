@@ -1,9 +1,8 @@
-"""A simulated person: a hidden taste, an eye that errs, and one session of answers.
+"""Simulated raters: a hidden utility, noisy answers, and a session with one method.
 
-Utility is measured in standard deviations among random pictures, so that a gain, a judge's noise
-and a difference that can just be noticed mean the same for every taste and dimension. All that is
-random comes from the seed and the number of the round: whatever method asks, it meets the same
-first slate and the same eye.
+Utility is standardised over random pictures. So gains, noise and just noticeable differences are
+comparable between tastes and dimensions. The seed and the round determine all random draws: every
+method meets the same first slate and the same noise.
 """
 
 from __future__ import annotations
@@ -30,25 +29,25 @@ UTILITIES: dict[str, Callable[[int, int], Callable[[Vector], Any]]] = {
     "sine": SineFeatures,
 }
 RANDOM_PICTURES = 400
-"""How many random candidates tell the mean and the standard deviation of a utility."""
+"""The number of random candidates that the mean and standard deviation are estimated from."""
 
 
 @dataclass(frozen=True, eq=False)
 class Taste:
-    """A utility on the scale of random pictures: mean 0, sd 1, smaller is better."""
+    """A loss, standardised to mean 0 and sd 1 over random pictures."""
 
     f: Callable[[Vector], Any]
     mean: float
     sd: float
 
     def __call__(self, x: Vector) -> Any:
-        """How many standard deviations worse than a random picture; of one or of many."""
+        """Return the loss of one candidate, (d,), or of many, (n, d)."""
         return (self.f(x) - self.mean) / self.sd
 
 
 @lru_cache(maxsize=2)
-def taste(utility: str, dim: int, seed: int) -> Taste:
-    """The taste that a name, a dimension and a seed stand for; kept, as cells come in groups."""
+def make_taste(utility: str, dim: int, seed: int) -> Taste:
+    """Return a taste by name, dimension and seed; cached, because trials share it."""
     if utility not in UTILITIES:
         raise unknown_name("utility", utility, UTILITIES)
     f = UTILITIES[utility](dim, seed)
@@ -58,15 +57,16 @@ def taste(utility: str, dim: int, seed: int) -> Taste:
 
 
 @dataclass(frozen=True)
-class Judge:
-    """How a simulated person sees and answers; the defaults see everything and never tire.
+class SimulatedRater:
+    """How a simulated rater answers; by default without any error.
 
     Attributes:
-        noise: the standard deviation of each look at a picture.
-        jnd: pictures that look closer than this tie; if all do, the answer is "no difference".
-        fatigue: by what share of itself the noise grows with every answer.
-        lapse: the share of answers that are a random order.
-        k: names only the best k; None names all.
+        noise: the standard deviation of the error with which a picture is seen.
+        jnd: just noticeable difference. Pictures that are closer tie; if all tie, the answer is
+            "no difference".
+        fatigue: relative growth of the noise per answer.
+        lapse: the probability of a random answer.
+        k: only the best k are ranked; None ranks all.
     """
 
     noise: float = 0.0
@@ -80,12 +80,13 @@ class Judge:
             value = getattr(self, name)
             if not 0 <= value < np.inf or (name == "lapse" and value > 1):
                 top = "from 0 to 1" if name == "lapse" else "a finite number, 0 or more"
-                raise InvalidInput(f"a judge's {name} must be {top}, found {value}")
+                raise InvalidInput(f"a simulated rater's {name} must be {top}, found {value}")
 
     def answer(self, slate: Slate, values: Vector, draws: np.random.Generator, n: int) -> Answer:
-        """The answer to the n-th question of a session (from 0) about pictures of these values.
+        """Answer question n of a session (from 0) about candidates of these values.
 
-        Every answer takes the same draws, so that judges who differ in one habit share the rest.
+        Every answer uses the same number of draws, so raters that differ in one attribute share
+        all other randomness.
         """
         look, chance, random_order = (
             draws.standard_normal(len(slate)),
@@ -102,13 +103,13 @@ class Judge:
 
 
 @dataclass(frozen=True)
-class Session:
-    """What one person and one method did together.
+class SessionResult:
+    """The results of a session of one rater with one method.
 
     Attributes:
         gains: utility of the method's best after every answer, in sd above a random picture.
-        noises: the judge's noise as the method estimates it then; None where it does not.
-        seconds: the longest time the method took to ask and to learn from the answer.
+        noises: the method's estimate of the noise after every answer; None without an estimate.
+        seconds: the longest time that the method took for ask and tell.
         typical_seconds: the median of these times.
     """
 
@@ -118,20 +119,20 @@ class Session:
     typical_seconds: float
 
 
-def hold_session(
+def run_session(
     optimizer: AnyOptimizer,
-    liking: Taste,
+    taste: Taste,
     dim: int,
-    judge: Judge,
+    rater: SimulatedRater,
     slates: int,
     seed: int,
     watch: Callable[[Vector], None] | None = None,
     looks: Looks | None = None,
-) -> Session:
-    """Let a method ask this many questions of a judge with this taste.
+) -> SessionResult:
+    """Let a method ask a rater with this taste about a number of slates.
 
-    `watch` is told the method's best after every answer. `looks` is what candidates look like, for
-    methods that use it.
+    `watch` is called with the method's best after every answer. `looks` describes what candidates
+    look like, for methods that use it.
     """
     state = optimizer.init(rng.for_content(seed, b"before the start").standard_normal(dim))
     gains, noises, took = [], [], []
@@ -141,14 +142,14 @@ def hold_session(
         slate = with_looks(optimizer, state, slate, n, looks)
         asked = perf_counter()
         eye = rng.for_content(seed, b"eye", n.to_bytes(4, "little"))
-        answer = judge.answer(slate, liking(np.asarray(slate)), eye, n)
+        answer = rater.answer(slate, taste(np.asarray(slate)), eye, n)
         answered = perf_counter()
         state = optimizer.tell(state, slate, answer)
         took.append(asked - began + perf_counter() - answered)
         best = optimizer.best(state)
-        gains.append(-float(liking(best)))
+        gains.append(-float(taste(best)))
         if watch is not None:
             watch(best)
         noise = optimizer.report(state).get("noise")
         noises.append(None if noise is None else float(noise))
-    return Session(tuple(gains), tuple(noises), max(took), float(np.median(took)))
+    return SessionResult(tuple(gains), tuple(noises), max(took), float(np.median(took)))

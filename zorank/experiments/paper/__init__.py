@@ -1,10 +1,15 @@
-"""The paper's figures: one file = one figure, run by `zorank reproduce`."""
+"""The paper's figures, one file each, made by `zorank reproduce`.
+
+To add a figure, write a module with a function from a `FigureContext` to a `Report`, and add it to
+`FIGURES`. `mk.py` is a short example of curves, `continuity.py` of a sweep of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from zorank.errors import unknown_name
+from zorank.experiments.claims import load_students_t
 from zorank.experiments.paper import (
     continuity,
     highdim,
@@ -15,9 +20,12 @@ from zorank.experiments.paper import (
     simple,
     tuning,
 )
-from zorank.experiments.paper.context import Lab, Report
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.plotting import load_figure
+from zorank.experiments.report import Report
+from zorank.optimizers.cma_es import load_pycma
 
-FIGURES: dict[str, Callable[[Lab], Report]] = {
+FIGURES: dict[str, Callable[[FigureContext], Report]] = {
     "tuning": tuning.reproduce,
     "simple": simple.reproduce,
     "mk": mk.reproduce,
@@ -28,11 +36,11 @@ FIGURES: dict[str, Callable[[Lab], Report]] = {
     "rl": policies.reproduce,
     "rl-scobo": policies.reproduce_scobo,
 }
-"""Every figure by its name, in the order in which `all` makes them."""
+"""Every figure by name, in the order of `zorank reproduce all`."""
 
 
-def figures_of(name: str) -> list[str]:
-    """The figures that a name stands for: itself, or all of them."""
+def figure_names(name: str) -> list[str]:
+    """Return the figures that a name stands for: one figure, or "all" of them."""
     if name == "all":
         return list(FIGURES)
     if name not in FIGURES:
@@ -40,4 +48,11 @@ def figures_of(name: str) -> list[str]:
     return [name]
 
 
-__all__ = ["FIGURES", "Lab", "Report", "figures_of"]
+def check_extras() -> None:
+    """Raise an error that names the missing extra if a figure could not be made."""
+    load_figure()
+    load_pycma()
+    load_students_t()
+
+
+__all__ = ["FIGURES", "FigureContext", "Report", "check_extras", "figure_names"]

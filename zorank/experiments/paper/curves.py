@@ -1,7 +1,7 @@
-"""Curves: the value at the best point, against candidates looked at; one run of one method each.
+"""Curves: the value at the best point against the number of evaluated candidates.
 
-A trial is a cell of `zorank.experiments.sweep`. Its x0 and its draws depend on the seed alone, so
-curves of the same seed can be compared in pairs.
+A trial is one run of one method. Its x0 and its random draws depend on the seed alone, so curves
+of the same seed are compared in pairs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CALLS: dict[str, Callable[[int], int]] = {
     "gld-fast": lambda m: 1,  # the best
     "cma-es": lambda m: 1,
 }
-"""How often a method asks its own kind of oracle about a slate of m."""
+"""The number of oracle calls for a slate of m, for the kind of oracle that each method uses."""
 
 CHECKPOINTS_PER_DECADE = 40
 
@@ -43,11 +43,11 @@ class Setting:
     options: tuple[tuple[str, Any], ...] = ()
 
     def with_options(self, **options: Any) -> Setting:
-        """The same with some options changed or added."""
+        """Return the setting with some options changed or added."""
         return Setting(self.method, tuple(sorted({**dict(self.options), **options}.items())))
 
     def option(self, name: str) -> Any:
-        """One of its options."""
+        """Return the value of an option."""
         return dict(self.options)[name]
 
 
@@ -59,10 +59,10 @@ class Trial:
         problem: a name in `PROBLEMS`.
         dim: the dimension.
         setting: method and options.
-        points: how many candidates are looked at.
+        points: how many candidates are evaluated.
         seed: of x0 ~ N(0, I), of the method's draws and of the noise.
-        noise: the standard deviation of what the oracle adds to every value.
-        revision: of the method that the result speaks of.
+        noise: the standard deviation of the noise that the oracle adds to every value.
+        revision: of the method.
     """
 
     problem: str
@@ -82,13 +82,13 @@ def trials_of(
     seeds: Iterable[int],
     noise: float = 0.0,
 ) -> list[Trial]:
-    """One trial for each seed."""
+    """Return one trial per seed."""
     revision = optimizers.REGISTRY[setting.method].revision
     return [Trial(problem, dim, setting, points, seed, noise, revision) for seed in seeds]
 
 
 def checkpoints(points: int) -> list[int]:
-    """The numbers of candidates at which a run is looked at, evenly spaced in their logarithm."""
+    """Return the numbers of candidates at which values are recorded, spaced logarithmically."""
     first = min(10, points)
     count = int(np.ceil(np.log10(points / first) * CHECKPOINTS_PER_DECADE)) + 1
     marks = np.geomspace(first, points, count).round()
@@ -96,7 +96,7 @@ def checkpoints(points: int) -> list[int]:
 
 
 def follow(trial: Trial) -> Row:
-    """Run a trial: its value and its oracle calls when so many candidates were looked at."""
+    """Run a trial; return its value and its oracle calls at each checkpoint."""
     f = PROBLEMS[trial.problem]
     optimizer = optimizers.make(trial.setting.method, dict(trial.setting.options))
     oracle = _oracle(f, trial)
@@ -131,8 +131,8 @@ class Curves:
     Attributes:
         setting: method and options.
         seeds: of the runs.
-        points: candidates looked at, (checkpoints,).
-        calls: of the method's own oracle by then, (checkpoints,).
+        points: candidates evaluated, (checkpoints,).
+        calls: oracle calls, (checkpoints,).
         values: at the best point, (runs, checkpoints).
     """
 
@@ -144,7 +144,7 @@ class Curves:
 
     @classmethod
     def of(cls, trials: Iterable[Trial], rows: Mapping[Trial, Row]) -> Curves:
-        """The curves of trials that differ in their seeds only."""
+        """Collect the curves of trials that differ only in their seeds."""
         runs = list(trials)
         found = [rows[trial] for trial in runs]
         return cls(
@@ -156,7 +156,7 @@ class Curves:
         )
 
     def at(self, mark: float, by: str = "points") -> Vector:
-        """The value of each run when at most so many points (or oracle calls) were spent."""
+        """Return the value of each run after at most `mark` points or oracle calls."""
         spent = self.points if by == "points" else self.calls
         last = max(int(np.searchsorted(spent, mark, "right")) - 1, 0)
         return np.asarray(self.values.T[last])

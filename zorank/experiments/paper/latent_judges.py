@@ -1,9 +1,9 @@
 """A person or a model as judge of a diffusion model's pictures: the panel of section 4.3.
 
-Everybody is shown six pictures a round. The simulated person likes some qualities of pictures
-(`tastes`), looks with an error of a tenth of what random pictures differ, and gives 20 answers;
-the model judge scores how well pictures fit the prompt and gives 50. What each ends with is
-measured by the person's own taste, in standard deviations of random pictures.
+Each round shows six pictures. The simulated person has a taste in `picture_qualities` and a noise
+of 0.1 standard deviations among random pictures, and gives 20 answers. The model judge scores how
+well pictures fit the prompt and gives 50. The final picture of each is rated by the person's
+taste, in standard deviations of random pictures.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from zorank.experiments import sweep
 from zorank.experiments.baselines import BestOfRandom, Neighbours
-from zorank.experiments.paper.claims import Claim, gains
-from zorank.experiments.paper.context import Lab, Report
+from zorank.experiments.claims import Claim, difference_claim
+from zorank.experiments.paper.context import FigureContext
 from zorank.experiments.paper.latents import (
     PROMPTS,
-    VERSION,
+    draw_picture,
+    encoded_picture,
     fit_of,
-    frame,
-    kept,
-    looks,
+    picture_function,
     renderer_of,
+    version,
 )
-from zorank.experiments.simulated_raters import Judge, Taste, hold_session
-from zorank.experiments.tastes import random_pictures, taste_in_pictures
+from zorank.experiments.picture_qualities import random_pictures, taste_in_pictures
+from zorank.experiments.report import Report
+from zorank.experiments.simulated_raters import SimulatedRater, Taste, run_session
+from zorank.experiments.sweep import Row, Sweep
 from zorank.optimizers import PickStart, RankProcess
 from zorank.protocols import AnyOptimizer
 from zorank.renderers.interface import ResolvedRenderer
@@ -48,16 +49,16 @@ METHODS: dict[str, Callable[[], AnyOptimizer]] = {
 
 
 @dataclass(frozen=True)
-class Sitting:
-    """One judge in front of one model.
+class Trial:
+    """One session of a judge with one model.
 
     Attributes:
         model: a diffusers pipeline; None is dream.
-        prompt: what the pictures should show.
+        prompt: of the pictures.
         method: how the next pictures are chosen.
         judge: "person" or "model".
-        answers: how many the judge gives after the first choice.
-        seed: of the person's taste and of everything drawn.
+        answers: after the first choice.
+        seed: of the person's taste and of all random draws.
     """
 
     model: str | None
@@ -68,16 +69,20 @@ class Sitting:
     seed: int
 
 
-def sit(cell: Sitting) -> sweep.Row:
-    """What the judge ends with."""
-    renderer = renderer_of(cell.model, cell.prompt)
-    liked = taste_in_pictures(looks(renderer), renderer.dim, cell.seed)
-    fits = _fit(renderer, cell.prompt)
-    judged, judge = (liked, Judge(noise=NOISE)) if cell.judge == "person" else (fits, Judge())
+def run_trial(trial: Trial) -> Row:
+    """Run a session; return the ratings and pictures of its start and its end."""
+    renderer = renderer_of(trial.model, trial.prompt)
+    liked = taste_in_pictures(picture_function(renderer), renderer.dim, trial.seed)
+    fits = _fit(renderer, trial.prompt)
+    rated, rater = (
+        (liked, SimulatedRater(noise=NOISE))
+        if trial.judge == "person"
+        else (fits, SimulatedRater())
+    )
     seen: list[Vector] = []
-    optimizer = METHODS[cell.method]()
-    session = hold_session(
-        optimizer, judged, renderer.dim, judge, cell.answers + 1, cell.seed, seen.append
+    optimizer = METHODS[trial.method]()
+    session = run_session(
+        optimizer, rated, renderer.dim, rater, trial.answers + 1, trial.seed, seen.append
     )
     start, end = seen[0], seen[-1]
     drift = renderer.drift(end) or {}
@@ -85,15 +90,15 @@ def sit(cell: Sitting) -> sweep.Row:
         "gains": list(session.gains),
         "liked": [-float(liked(start)), -float(liked(end))],
         "fits": [-float(fits(start)), -float(fits(end))],
-        "pictures": [kept(renderer, start), kept(renderer, end)],
+        "pictures": [encoded_picture(renderer, start), encoded_picture(renderer, end)],
         "norm": drift["norm"],
         "moment": drift["largest"],
     }
 
 
 def _fit(renderer: ResolvedRenderer, prompt: str) -> Taste:
-    """How well pictures fit the prompt, on the scale of random pictures; smaller is better."""
-    picture = looks(renderer)
+    """Return how badly pictures fit the prompt, standardised over random pictures."""
+    picture = picture_function(renderer)
 
     def misfit(x: Vector) -> Any:
         pictures = np.stack([picture(row) for row in np.atleast_2d(x)])
@@ -104,29 +109,26 @@ def _fit(renderer: ResolvedRenderer, prompt: str) -> Taste:
     return Taste(misfit, float(values.mean()), float(values.std()))
 
 
-def reproduce(lab: Lab) -> Report:
-    """Every prompt and seed: the person with every method, the model with Algorithm 3."""
-    few = lab.quick
-    prompts, seeds = (PROMPTS[:1], range(1)) if few else (PROMPTS, range(3))
-    answers, by_model = (3, 4) if few else (ANSWERS, MODEL_ANSWERS)
+SWEEP = Sweep("latent-judges", run_trial, version, kind="Sitting")
 
-    def sitting(prompt: str, seed: int, method: str, judge: str, answers: int) -> Sitting:
-        return Sitting(lab.model, prompt, method, judge, answers, seed)
 
-    # The first seed has every method; the others those that a claim needs most runs of.
-    sittings = [
-        sitting(prompt, seed, method, "person", answers)
+def reproduce(context: FigureContext) -> Report:
+    """Run the person with every method, and the model with Algorithm 3."""
+    prompts, seeds = (PROMPTS[:1], range(1)) if context.quick else (PROMPTS, range(3))
+    answers, model_answers = (3, 4) if context.quick else (ANSWERS, MODEL_ANSWERS)
+    # The first seed runs every method, the others only those that need more runs for a claim.
+    trials = [
+        Trial(context.model, prompt, method, "person", answers, seed)
         for prompt in prompts
         for seed in seeds
         for method in (METHODS if seed == 0 else ("best of random", "rank-process"))
     ]
-    sittings += [sitting(prompt, 0, "algorithm 3", "model", by_model) for prompt in prompts]
-    file = lab.folder / "latent-judges.cells.jsonl"
-    found = sweep.run(
-        sit, sittings, file, version=VERSION, workers=lab.workers, console=lab.console
-    )
-    rows = dict(zip(sittings, found, strict=True))
-    return Report(
+    trials += [
+        Trial(context.model, prompt, "algorithm 3", "model", model_answers, 0)
+        for prompt in prompts
+    ]
+    rows = context.run(SWEEP, trials)
+    return context.report(
         name="latent-judges",
         title="A person and a model as judges of pictures",
         claims=_claims(rows, answers),
@@ -137,27 +139,29 @@ def reproduce(lab: Lab) -> Report:
             for s, row in rows.items()
         ],
         details={
-            "model": lab.model or "dream",
+            "model": context.model or "dream",
             "prompts": list(prompts),
             "seeds": list(seeds),
             "shown": SHOWN,
             "noise": NOISE,
             "methods": _summary(rows),
-            "norms": [float(f([row["norm"] for row in found])) for f in (min, max)],
-            "moments": [float(np.quantile([row["moment"] for row in found], q)) for q in (0.5, 1)],
+            "norms": [float(f([row["norm"] for row in rows.values()])) for f in (min, max)],
+            "moments": [
+                float(np.quantile([row["moment"] for row in rows.values()], q)) for q in (0.5, 1)
+            ],
         },
         measure="In standard deviations of random pictures, by the person's taste",
     )
 
 
-def _rounded(row: sweep.Row) -> tuple[str, str, str]:
+def _rounded(row: Row) -> tuple[str, str, str]:
     return f"{row['liked'][1]:.4f}", f"{row['fits'][1]:.4f}", f"{row['norm']:.6f}"
 
 
 def _liked_by(
-    rows: Mapping[Sitting, sweep.Row], method: str, judge: str = "person", at: int = END
+    rows: Mapping[Trial, Row], method: str, judge: str = "person", at: int = END
 ) -> dict[Any, float]:
-    """How much what a method began or ended with is liked, by prompt and seed."""
+    """Return the rating of the first or the last picture of a method, by prompt and seed."""
     return {
         (s.prompt, s.seed): row["liked"][at]
         for s, row in rows.items()
@@ -165,12 +169,12 @@ def _liked_by(
     }
 
 
-def _summary(rows: Mapping[Sitting, sweep.Row]) -> list[dict[str, Any]]:
+def _summary(rows: Mapping[Trial, Row]) -> list[dict[str, Any]]:
     kinds = dict.fromkeys((s.method, s.judge, s.answers) for s in rows)
-    told = []
+    found = []
     for method, judge, answers in kinds:
         of = [row for s, row in rows.items() if (s.method, s.judge) == (method, judge)]
-        told.append(
+        found.append(
             {
                 "method": method,
                 "judge": judge,
@@ -181,10 +185,10 @@ def _summary(rows: Mapping[Sitting, sweep.Row]) -> list[dict[str, Any]]:
                 "fit": float(np.median([row["fits"][1] for row in of])),
             }
         )
-    return told
+    return found
 
 
-def _claims(rows: Mapping[Sitting, sweep.Row], answers: int) -> list[Claim]:
+def _claims(rows: Mapping[Trial, Row], answers: int) -> list[Claim]:
     random, ours = _liked_by(rows, "best of random"), _liked_by(rows, "rank-process")
     papers, by_model = _liked_by(rows, "algorithm 3"), _liked_by(rows, "algorithm 3", "model")
     starts = _liked_by(rows, "algorithm 3", at=START)
@@ -219,10 +223,10 @@ def _claims(rows: Mapping[Sitting, sweep.Row], answers: int) -> list[Claim]:
 
 
 def _lead(name: str, says: str, at: str, leads: list[float], needed: float = 0.0) -> Claim:
-    return gains(name, says, f"{len(leads)} runs", at, leads, needed)
+    return difference_claim(name, says, f"{len(leads)} runs", at, leads, needed)
 
 
-def _draw(figure: Any, rows: Mapping[Sitting, sweep.Row]) -> None:
+def _draw(figure: Any, rows: Mapping[Trial, Row]) -> None:
     first = [s for s in rows if s.seed == 0]
     prompts = list(dict.fromkeys(s.prompt for s in first))[:4]
     columns = (
@@ -237,11 +241,13 @@ def _draw(figure: Any, rows: Mapping[Sitting, sweep.Row]) -> None:
     for line, prompt in zip(panels, prompts, strict=True):
         top = prompt == prompts[0]
         begun = by[prompt, "algorithm 3", "person"]
-        frame(line[0], begun["pictures"][0], "initial" if top else "", _liked(begun["liked"][0]))
+        draw_picture(
+            line[0], begun["pictures"][0], "initial" if top else "", _liked(begun["liked"][0])
+        )
         line[0].set_ylabel(prompt, fontsize=7)
         for axes, (method, judge, title) in zip(line[1:], columns, strict=True):
             row = by[prompt, method, judge]
-            frame(axes, row["pictures"][1], title if top else "", _liked(row["liked"][1]))
+            draw_picture(axes, row["pictures"][1], title if top else "", _liked(row["liked"][1]))
 
 
 def _liked(value: float) -> str:

@@ -1,6 +1,6 @@
-"""What the figures of pictures share: the model they are made with, and how they are kept.
+"""Shared by the figures of pictures: the model, its prompts, and how pictures are stored.
 
-Prompts and seeds here are not those that anything was tuned on.
+Nothing was tuned on these prompts and seeds.
 """
 
 from __future__ import annotations
@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 
 from zorank import renderers
 from zorank.dream import model, vocabulary
-from zorank.experiments.tastes import Picture
+from zorank.experiments.picture_qualities import Picture
 from zorank.renderers.interface import ResolvedRenderer, resolve
 from zorank.renderers.pictures import jpeg, opened, resized
 from zorank.types import Vector
 
-VERSION = f"1-{model.fingerprint()}"
-"""Other weights of dream, or of its judge, give other rows."""
-KEPT_SIZE = 160
-"""Pixels a side of pictures that are kept to be drawn in a figure."""
+STORED_SIZE = 160
+"""Width and height, in pixels, of the pictures that are stored for a figure."""
 
 PROMPTS = (
     "snowy night, large moon, lake",
@@ -39,16 +37,24 @@ PROMPTS = (
 )
 
 
+def version() -> str:
+    """Return the version of these sweeps: other weights of dream or its judge give other rows."""
+    return f"1-{model.fingerprint()}"
+
+
 @lru_cache(maxsize=2)
 def renderer_of(pipeline: str | None, prompt: str) -> ResolvedRenderer:
-    """Dream with this prompt, or a diffusers pipeline."""
+    """Return dream with this prompt, or a diffusers pipeline."""
     if pipeline is None:
         return resolve(renderers.REGISTRY["dream"](prompt=prompt))
     return resolve(renderers.REGISTRY["diffusers"](model=pipeline, prompt=prompt))
 
 
-def looks(renderer: ResolvedRenderer) -> Callable[[Vector], Picture]:
-    """What is judged: pictures from 0 to 1, small if the renderer has small ones."""
+def picture_function(renderer: ResolvedRenderer) -> Callable[[Vector], Picture]:
+    """Return the function from a candidate to its picture, with values from 0 to 1.
+
+    Pictures are small if the renderer offers small ones.
+    """
     if renderer.small_picture is not None:
         return renderer.small_picture
 
@@ -60,26 +66,26 @@ def looks(renderer: ResolvedRenderer) -> Callable[[Vector], Picture]:
 
 
 def fit_of(pictures: NDArray[np.float32], prompt: str) -> Vector:
-    """How well pictures fit a prompt, as the embedded judge sees it: from −1 to 1."""
+    """Return how well pictures fit a prompt, from −1 to 1, according to the embedded judge."""
     small = [resized(np.rint(255 * p).astype(np.uint8), 64) for p in pictures]
     scaled: NDArray[np.float32] = (np.stack(small) / 255).astype(np.float32)
     return model.fit(scaled, vocabulary.read(prompt))
 
 
-def kept(renderer: ResolvedRenderer, candidate: Vector) -> str:
-    """A small picture of a candidate as text, for a row of results."""
+def encoded_picture(renderer: ResolvedRenderer, candidate: Vector) -> str:
+    """Return a small picture of a candidate as text, for a row of results."""
     (exhibit,) = renderer.render([candidate])
-    return base64.b64encode(jpeg(resized(opened(exhibit.data), KEPT_SIZE))).decode()
+    return base64.b64encode(jpeg(resized(opened(exhibit.data), STORED_SIZE))).decode()
 
 
-def shown(text: str) -> NDArray[np.uint8]:
-    """The picture that was kept as this text."""
+def decoded_picture(text: str) -> NDArray[np.uint8]:
+    """Return the picture of `encoded_picture`."""
     return opened(base64.b64decode(text))
 
 
-def frame(axes: Any, text: str, title: str = "", below: str = "") -> None:
-    """Draw a kept picture, with a few words above and below it."""
-    axes.imshow(shown(text))
+def draw_picture(axes: Any, text: str, title: str = "", below: str = "") -> None:
+    """Draw an encoded picture, with text above and below it."""
+    axes.imshow(decoded_picture(text))
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zorank.experiments.paper.claims import Claim, leads
-from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
+from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, draw_problems
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.panels import PROBLEM_NAMES, draw_problems
+from zorank.experiments.report import Report
 
 DIM = 100
 PAIRS = (
@@ -20,7 +22,7 @@ DASHES = {1: (0, (1, 1.5)), 3: (0, (4, 2)), 10: (0, (4, 2))}
 
 
 def label(m: int, k: int) -> str:
-    """What the figure calls a pair."""
+    """Return the label of a pair."""
     return f"({m}, {k})"
 
 
@@ -34,17 +36,18 @@ STYLES = {
 }
 
 
-def reproduce(lab: Lab) -> Report:
-    """Run every pair."""
-    points, seeds = (3_000, range(2)) if lab.quick else (30_000, range(10))
+def reproduce(context: FigureContext) -> Report:
+    """Run every pair (m, k)."""
+    points, seeds = (3_000, range(2)) if context.quick else (30_000, range(10))
     method = Setting("zo-ranksgd").with_options(step=50.0, mu=0.01, line_search=5, gamma=0.1)
     lines = [
         Line(problem, DIM, label(m, k), method.with_options(m=m, k=k), points, tuple(seeds))
         for problem in PROBLEM_NAMES
         for m, k in PAIRS
     ]
-    curves = lab.curves("mk", lines)
-    return report_of_curves(
+    curves = run_lines(context, "mk", lines)
+    return curve_report(
+        context,
         "mk",
         f"ZO-RankSGD for (m, k), d = {DIM}, η = 50, μ = .01, l = 5, γ = .1",
         curves,
@@ -62,11 +65,11 @@ def _claims(curves: Mapping[Line, Curves], problem: str, points: int) -> list[Cl
     at_points = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
     at_calls = [mark for mark in (20, 50, 100, 300, 500) if mark <= theirs.calls[-1]]
     name = "(10, 10) ahead of (100, 1)"
-    told = leads(name, says, where, ours, theirs, at_points)
-    told += leads(name, says, where, ours, theirs, at_calls, by="calls")
+    claims = ratio_claims(name, says, where, ours, theirs, at_points)
+    claims += ratio_claims(name, says, where, ours, theirs, at_calls, by="calls")
     says = "With the same m, ranking more is better."
     mark = 3_000
     for m, more, fewer in ((10, 3, 1), (10, 10, 3), (30, 30, 1), (100, 10, 1), (100, 100, 10)):
         name = f"{label(m, more)} ahead of {label(m, fewer)}"
-        told += leads(name, says, where, of[label(m, more)], of[label(m, fewer)], [mark])
-    return told
+        claims += ratio_claims(name, says, where, of[label(m, more)], of[label(m, fewer)], [mark])
+    return claims

@@ -1,7 +1,8 @@
-"""The figure of appendix C on noise: ZO-RankSGD against ZO-SGD, both see f + N(0, sd²).
+"""The figure of appendix C on noise: ZO-RankSGD against ZO-SGD, which both see f + N(0, sd²).
 
-The paper gives no levels. Ours reach from what is hardly seen to what drowns all but the start.
-Each method has its own best η and μ at every level, tuned as in `tuning`, on other seeds.
+The paper does not state its noise levels. Ours range from almost invisible to so large that only
+the first steps improve f. Each method has its own best η and μ at every level, tuned as in
+`tuning`, on other seeds.
 """
 
 from __future__ import annotations
@@ -9,21 +10,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zorank.experiments.paper.claims import Claim, leads
-from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
+from zorank.experiments.paper.curve_panels import LABELS, PROBLEM_NAMES, STYLES, draw_curves
 from zorank.experiments.paper.curves import Curves
-from zorank.experiments.paper.panels import LABELS, PROBLEM_NAMES, STYLES, draw_curves
 from zorank.experiments.paper.tuning import SEEDS, Grid, decades, descent_grid, tune
+from zorank.experiments.report import Report
 
 DIM = 100
 LEVELS = {"quadratic": (0.1, 1.0, 10.0), "rosenbrock": (10.0, 100.0, 1000.0)}
 METHODS = ("zo-ranksgd", "zo-sgd")
 
 
-def reproduce(lab: Lab) -> Report:
-    """Tune at every level, then run."""
-    points, seeds = (2_000, range(2)) if lab.quick else (10_000, range(10))
-    tuned = tune(lab, "noise", _grids(lab.quick, points))
+def reproduce(context: FigureContext) -> Report:
+    """Tune both methods at every noise level, then run them."""
+    points, seeds = (2_000, range(2)) if context.quick else (10_000, range(10))
+    tuned = tune(context, "noise", _grids(context.quick, points))
     lines = [
         Line(
             *(t.grid.problem, DIM, LABELS[t.grid.fixed.method], t.winner, points),
@@ -32,7 +35,7 @@ def reproduce(lab: Lab) -> Report:
         )
         for t in tuned
     ]
-    curves = lab.curves("noise", lines)
+    curves = run_lines(context, "noise", lines)
     marks = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
     winners = [
         {
@@ -44,7 +47,8 @@ def reproduce(lab: Lab) -> Report:
         }
         for t in tuned
     ]
-    return report_of_curves(
+    return curve_report(
+        context,
         "noise",
         f"Noisy oracles, d = {DIM}",
         curves,
@@ -66,7 +70,7 @@ def _grids(quick: bool, points: int) -> list[Grid]:
 
 
 def _claims(curves: Mapping[Line, Curves], marks: list[int]) -> list[Claim]:
-    told = []
+    claims = []
     for problem, levels in LEVELS.items():
         for noise in levels:
             here = {
@@ -77,11 +81,11 @@ def _claims(curves: Mapping[Line, Curves], marks: list[int]) -> list[Claim]:
             pair = (here["ZO-RankSGD"], here["ZO-SGD"], marks)
             where = f"{PROBLEM_NAMES[problem]}, noise {noise:g}"
             says = "Under noise ZO-RankSGD stays comparable to ZO-SGD."
-            told += leads("ZO-RankSGD on par with ZO-SGD", says, where, *pair, par=True)
+            claims += ratio_claims("ZO-RankSGD on par with ZO-SGD", says, where, *pair, par=True)
             if problem == "rosenbrock":
                 says = "On Rosenbrock under noise, ZO-RankSGD outperforms ZO-SGD."
-                told += leads("ZO-RankSGD ahead of ZO-SGD", says, where, *pair)
-    return told
+                claims += ratio_claims("ZO-RankSGD ahead of ZO-SGD", says, where, *pair)
+    return claims
 
 
 def _draw(figure: Any, curves: Mapping[Line, Curves]) -> None:

@@ -1,8 +1,8 @@
 """Figure 1: five methods on two simple functions, d = 100, 15 points a round.
 
 The paper's comparison: settings from `tuning`, ten runs on other seeds. ZO-SGD is shown twice: at
-its best step size, and at the best that is a power of 10. The line search shortens steps by
-γ = .1, so all powers of 10 lead to the same lengths, and whether these suit the function is luck.
+its best step size, and at the best power of 10. The line search shortens steps by γ = .1, so all
+powers of 10 give the same step lengths, which may or may not suit the function.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from zorank.experiments.paper.claims import Claim, leads
-from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
-from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.panels import (
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
+from zorank.experiments.paper.curve_panels import (
     COARSE,
     DIAGONAL,
     LABELS,
@@ -21,32 +21,35 @@ from zorank.experiments.paper.panels import (
     STYLES,
     draw_problems,
 )
+from zorank.experiments.paper.curves import Curves, Setting
 from zorank.experiments.paper.tuning import Tuned, tuned_settings
+from zorank.experiments.report import Report
 
 DIM = 100
 
 
-def reproduce(lab: Lab) -> Report:
+def reproduce(context: FigureContext) -> Report:
     """Run all methods at their best settings."""
-    points = 3_000 if lab.quick else 30_000
+    points = 3_000 if context.quick else 30_000
     title = f"Five methods on two functions, d = {DIM}, 15 points a round"
-    return comparison(lab, "simple", title, DIM, points, (1_000, 3_000, 10_000, 30_000))
+    return comparison(context, "simple", title, DIM, points, (1_000, 3_000, 10_000, 30_000))
 
 
 def comparison(
-    lab: Lab, name: str, title: str, dim: int, points: int, marks: tuple[int, ...]
+    context: FigureContext, name: str, title: str, dim: int, points: int, marks: tuple[int, ...]
 ) -> Report:
-    """All methods on all problems in this dimension, tuned for it."""
-    tuned = tuned_settings(lab, dim)
-    seeds = tuple(range(2 if lab.quick else 10))
+    """Compare all methods on all problems in this dimension, each tuned for it."""
+    tuned = tuned_settings(context, dim)
+    seeds = tuple(range(2 if context.quick else 10))
     lines = [
         Line(problem, dim, label, setting, points, seeds)
         for problem in PROBLEM_NAMES
         for label, setting in compared(tuned, problem).items()
     ]
-    curves = lab.curves(name, lines)
+    curves = run_lines(context, name, lines)
     reached = [mark for mark in marks if mark <= points]
-    return report_of_curves(
+    return curve_report(
+        context,
         name,
         title,
         curves,
@@ -57,7 +60,7 @@ def comparison(
 
 
 def compared(tuned: Mapping[tuple[str, str], Tuned], problem: str) -> dict[str, Setting]:
-    """What is compared on a problem, by its label."""
+    """Return the settings that are compared on a problem, by label."""
     chosen = {label: tuned[problem, method].winner for method, label in LABELS.items()}
     if chosen["CMA-ES"].option("diagonal"):
         chosen[DIAGONAL] = chosen.pop("CMA-ES")
@@ -66,15 +69,15 @@ def compared(tuned: Mapping[tuple[str, str], Tuned], problem: str) -> dict[str, 
 
 
 def is_power_of_10(value: float) -> bool:
-    """Whether it is one, to the digits that grids have."""
+    """Return whether a value is a power of 10, to the precision of the grids."""
     return abs(math.log10(value) - round(math.log10(value))) < 1e-3
 
 
 def claims(curves: Mapping[Line, Curves], problem: str, marks: list[int]) -> list[Claim]:
-    """What section 4.1 says of the comparison."""
+    """Return the claims of section 4.1 about the comparison."""
     of = {line.label: found for line, found in curves.items() if line.problem == problem}
     where = PROBLEM_NAMES[problem]
-    told = []
+    found = []
     for rival, says in (
         ("SCOBO", "ZO-RankSGD outperforms SCOBO: a ranking says more than pairs."),
         ("GLD-Fast", "Gradient-based methods outperform direct search."),
@@ -89,9 +92,9 @@ def claims(curves: Mapping[Line, Curves], problem: str, marks: list[int]) -> lis
                 and (rival, ours) != ("SCOBO", "ZO-SGD")
             ):
                 name = f"{ours} ahead of {rival}"
-                told += leads(name, says, where, of[ours], of[rival], marks)
+                found += ratio_claims(name, says, where, of[ours], of[rival], marks)
     says = "ZO-RankSGD behaves similarly to ZO-SGD: ranks are almost as informative as values."
     for rival in ("ZO-SGD", COARSE):
         name = f"ZO-RankSGD on par with {rival}"
-        told += leads(name, says, where, of["ZO-RankSGD"], of[rival], marks, par=True)
-    return told
+        found += ratio_claims(name, says, where, of["ZO-RankSGD"], of[rival], marks, par=True)
+    return found

@@ -1,9 +1,9 @@
-"""Figures of appendix C: the grids behind the comparison, one panel a method and function.
+"""Figures of appendix C: the grids behind the comparison, one panel per method and function.
 
 The paper names what it tunes but not its grids. Ours step by half decades (μ by decades) and are
 widened until the winner lies inside. A setting's score is the mean of log₁₀ f over the last decade
-of points. Settings within `EQUAL` of the best count as equal: of those the widest μ wins, as a
-smaller one buys nothing, then the middle one. Seeds are others than those of the figures.
+of points. Settings within `EQUAL` of the best count as equal; ties are broken by the largest μ,
+then by the middle setting. The seeds differ from those of the figures.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from zorank.experiments.paper.claims import LEAST_VALUE, Claim
-from zorank.experiments.paper.context import Lab, Line, Report, report_of_curves
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.paper.curve_figures import LEAST_VALUE, Line, curve_report, run_lines
+from zorank.experiments.paper.curve_panels import DIAGONAL, LABELS, PROBLEM_NAMES, STYLES
 from zorank.experiments.paper.curves import Curves, Setting
-from zorank.experiments.paper.panels import DIAGONAL, LABELS, PROBLEM_NAMES, STYLES
+from zorank.experiments.report import Report
 
 EQUAL = 0.02
 MOST_WIDENINGS = 12
@@ -28,19 +30,19 @@ Axes = tuple[Axis, ...]
 
 
 def decades(low: float, high: float, steps: int = 2) -> tuple[float, ...]:
-    """From 10^low to 10^high, so many steps a decade, rounded to four digits."""
+    """Return values from 10^low to 10^high, `steps` per decade, rounded to four digits."""
     count = round((high - low) * steps) + 1
     return tuple(float(f"{10**e:.4g}") for e in np.linspace(low, high, count))
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Settings of one method on one problem, to choose from.
+    """A grid of settings of one method on one problem.
 
     Attributes:
-        problem, dim, points, seeds, noise: as of a `Line`.
+        problem, dim, points, seeds, noise: as in `Line`.
         fixed: the method and the options that are not tuned.
-        axes: the tuned options, each with its values in rising order.
+        axes: the tuned options, each with its values in increasing order.
     """
 
     problem: str
@@ -52,7 +54,7 @@ class Grid:
     noise: float = 0.0
 
     def lines(self) -> list[Line]:
-        """One for each setting."""
+        """Return one line per setting."""
         names = [name for name, _ in self.axes]
         settings = (
             self.fixed.with_options(**dict(zip(names, values, strict=True)))
@@ -63,7 +65,7 @@ class Grid:
         return [Line(self.problem, self.dim, label, setting, *about) for setting in settings]
 
     def edges(self, setting: Setting) -> list[str]:
-        """The options in which a setting lies at an end of the grid."""
+        """Return the options whose value lies at an end of the grid."""
         return [
             name
             for name, values in self.axes
@@ -71,7 +73,7 @@ class Grid:
         ]
 
     def widened(self, setting: Setting) -> Grid:
-        """One more value beyond every edge at which this setting lies."""
+        """Return the grid with one more value beyond each edge at which the setting lies."""
         return replace(self, axes=tuple(_widened(axis, setting) for axis in self.axes))
 
 
@@ -89,34 +91,34 @@ def _widened(axis: Axis, setting: Setting) -> Axis:
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """A grid and how its settings did."""
+    """A grid and the curves of its settings."""
 
     grid: Grid
     curves: dict[Line, Curves]
 
     @property
     def scores(self) -> dict[Setting, float]:
-        """The mean of log₁₀ f over the last decade of points; lower is better."""
+        """The score of each setting; lower is better."""
         return {line.setting: score(curves) for line, curves in self.curves.items()}
 
     @property
     def winner(self) -> Setting:
-        """The best setting."""
+        """The setting with the best score."""
         return choose(self.scores)
 
     def winner_among(self, wanted: Callable[[Setting], bool]) -> Setting:
-        """The best of some of the settings."""
+        """Return the best of the settings that satisfy a condition."""
         return choose({s: value for s, value in self.scores.items() if wanted(s)})
 
 
 def score(curves: Curves) -> float:
-    """The mean of log₁₀ f over the last decade of points and over all runs."""
+    """Return the mean of log₁₀ f over the last decade of points and over all runs."""
     last = curves.points >= 0.1 * curves.points[-1]
     return float(np.log10(np.maximum(curves.values[:, last], LEAST_VALUE)).mean())
 
 
 def choose(scores: dict[Setting, float]) -> Setting:
-    """The best; of equals the one with the widest μ, then the middle one."""
+    """Return the best setting; break ties by the largest μ, then take the middle one."""
     best = min(scores.values())
     equals = [setting for setting, value in scores.items() if value <= best + EQUAL]
     widest = max(dict(s.options).get("mu", 0.0) for s in equals)
@@ -124,11 +126,11 @@ def choose(scores: dict[Setting, float]) -> Setting:
     return sorted(equals, key=lambda s: s.options)[len(equals) // 2]
 
 
-def tune(lab: Lab, figure: str, grids: Iterable[Grid]) -> list[Tuned]:
-    """Try every setting, and widen grids until their winners lie inside."""
+def tune(context: FigureContext, figure: str, grids: Iterable[Grid]) -> list[Tuned]:
+    """Run every setting, and widen the grids until each best setting lies inside."""
     trying = list(grids)
-    for _ in range(1 if lab.quick else MOST_WIDENINGS + 1):
-        curves = lab.curves(figure, [line for grid in trying for line in grid.lines()])
+    for _ in range(1 if context.quick else MOST_WIDENINGS + 1):
+        curves = run_lines(context, figure, [line for grid in trying for line in grid.lines()])
         tuned = [Tuned(grid, {line: curves[line] for line in grid.lines()}) for grid in trying]
         widened = [found.grid.widened(found.winner) for found in tuned]
         if widened == trying:
@@ -143,20 +145,20 @@ QUICK_STEPS = {"zo-ranksgd": (0.0, 1.0), "zo-sgd": (-1.0, 0.0), "scobo": (0.5, 1
 
 
 def descent_grid(method: str, quick: bool, mus: tuple[float, ...]) -> tuple[Setting, Axes]:
-    """What is tuned of a method that estimates directions: η and μ; 10 + 5 points a round."""
+    """Return the grid of a method that estimates directions: η and μ; 10 + 5 points per round."""
     low, high = (QUICK_STEPS if quick else STEPS)[method]
     fixed = Setting(method).with_options(m=10, line_search=5, gamma=0.1)
     return fixed, (("step", decades(low, high)), ("mu", mus))
 
 
 def grids(quick: bool, dim: int) -> list[Grid]:
-    """The grids of every method on every problem in this dimension."""
+    """Return the grid of every method on every problem in this dimension."""
     high = dim > 100
     points, seeds = (20_000, 2) if high else (10_000, 3)
     if quick:
         points, seeds = 2_000, 1
     mus = decades(-3, -3) if quick else decades(-4 if high else -5, -1, 1)
-    around = 0.5 if high else 0.0  # of radii: |x0| grows with √d, and with it what is wide
+    around = 0.5 if high else 0.0  # of radii: |x0| grows with √d, and the useful radii with it
     half = 0.5 if quick else 1.5
     gld = Setting("gld-fast").with_options(m=15)
     cma = Setting("cma-es").with_options(m=15, diagonal=high)
@@ -172,16 +174,16 @@ def grids(quick: bool, dim: int) -> list[Grid]:
     ]
 
 
-def tuned_settings(lab: Lab, dim: int) -> dict[tuple[str, str], Tuned]:
-    """Every method, tuned on every problem in this dimension, by (problem, method)."""
-    found = tune(lab, "tuning", grids(lab.quick, dim))
+def tuned_settings(context: FigureContext, dim: int) -> dict[tuple[str, str], Tuned]:
+    """Tune every method on every problem in this dimension; return results by both."""
+    found = tune(context, "tuning", grids(context.quick, dim))
     return {(t.grid.problem, t.grid.fixed.method): t for t in found}
 
 
-def reproduce(lab: Lab) -> Report:
-    """The grids for 100 and for 10,000 dimensions."""
-    dims = (100, 1000) if lab.quick else (100, HIGH_DIM)
-    tuned = [t for dim in dims for t in tuned_settings(lab, dim).values()]
+def reproduce(context: FigureContext) -> Report:
+    """Tune in 100 and in 10,000 dimensions."""
+    dims = (100, 1000) if context.quick else (100, HIGH_DIM)
+    tuned = [t for dim in dims for t in tuned_settings(context, dim).values()]
     inside = [not t.grid.edges(t.winner) for t in tuned]
     claim = Claim(
         "no winner on an edge",
@@ -205,14 +207,15 @@ def reproduce(lab: Lab) -> Report:
         }
         for t in tuned
     ]
-    return report_of_curves(
+    return curve_report(
+        context,
         "tuning",
         "The grids behind the comparison",
         {line: curves for t in tuned for line, curves in t.curves.items()},
         [claim],
         lambda figure: _draw(figure, tuned),
         {"score": "mean log10 f over the last decade of points", "winners": winners},
-        told=[line for t in tuned for line in t.curves if line.setting == t.winner],
+        summarized=[line for t in tuned for line in t.curves if line.setting == t.winner],
     )
 
 
@@ -230,14 +233,14 @@ def _draw(figure: Any, tuned: Sequence[Tuned]) -> None:
 
 
 def _draw_grid(axes: Any, found: Tuned) -> None:
-    """The score against the tuned setting; one line for each μ, the darker the smaller."""
+    """Draw the score against the first option; one line per μ, darker for smaller μ."""
     grid, scores, winner = found.grid, found.scores, found.winner
     name, values = grid.axes[0]
     mus = grid.axes[1][1] if len(grid.axes) > 1 else (None,)
     colour = STYLES[LABELS[grid.fixed.method]]["color"]
     for n, mu in enumerate(mus):
-        told = {} if mu is None else {"mu": mu}
-        here = [scores[grid.fixed.with_options(**{name: value}, **told)] for value in values]
+        options = {} if mu is None else {"mu": mu}
+        here = [scores[grid.fixed.with_options(**{name: value}, **options)] for value in values]
         shade = 1.0 - 0.8 * n / max(len(mus) - 1, 1)
         label = f"μ = {mu:g}" if mu in (mus[0], mus[-1]) and mu is not None else None
         axes.plot(values, here, "o-", ms=2.5, lw=1.2, color=colour, alpha=shade, label=label)

@@ -1,16 +1,24 @@
-"""The figure of the benchmark of looks: gains by rounds, the lead by taste, and the boxes."""
+"""The figure of the study of looks: gains by round, and the lead of rank-looks by taste."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.experiments import figures
-from zorank.experiments.leads import standard_error
-from zorank.experiments.looks import (
+from zorank.experiments import plotting
+from zorank.experiments.looks.cases import DREAM, LANDSCAPE, PEERS
+from zorank.experiments.looks.findings import (
+    LABELS,
+    by_method,
+    group_of,
+    label_of,
+    leads,
+    mean_gains,
+)
+from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS, SKETCHED
+from zorank.experiments.looks.study import (
     ALGORITHM_3,
     BOTORCH,
     LOOKS,
@@ -21,16 +29,7 @@ from zorank.experiments.looks import (
     Results,
     Study,
 )
-from zorank.experiments.looks_cases import DREAM, LANDSCAPE, PEERS
-from zorank.experiments.looks_findings import (
-    LABELS,
-    group_of,
-    leads,
-    lines,
-    mean_lines,
-    named,
-)
-from zorank.experiments.picture_tastes import HELD_OUT, NUMBERS, SKETCHED
+from zorank.experiments.studies import standard_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,12 +48,8 @@ COLUMNS = 3
 Panel = Callable[[Any], None]
 
 
-def plot(study: Study, results: Results, files: list[Path]) -> None:
-    """Save the figure of all parts that were run, once in each file's format."""
-    figures.save(lambda figure: _draw(figure, study, results), files)
-
-
-def _draw(figure: Any, study: Study, results: Results) -> None:
+def draw(figure: Any, study: Study, results: Results) -> None:
+    """Draw all parts that were run."""
     panels = [*_curves(study, results)]
     bars = _lead_panels(study, results)
     rows = -(-len(panels) // COLUMNS)
@@ -65,8 +60,8 @@ def _draw(figure: Any, study: Study, results: Results) -> None:
     )
     grid = blocks[0].subplots(rows, COLUMNS, squeeze=False).ravel()
     labels: dict[str, Any] = {}
-    for axes, draw in zip(grid, panels, strict=False):
-        draw(axes)
+    for axes, plot in zip(grid, panels, strict=False):
+        plot(axes)
         labels |= dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
@@ -78,7 +73,7 @@ def _draw(figure: Any, study: Study, results: Results) -> None:
 
 
 def _curves(study: Study, results: Results) -> Iterator[Panel]:
-    """A panel for each group of tastes and noise, for dream, and for each kind of box."""
+    """Yield a panel per noise and group of tastes, for dream, and per kind of box."""
 
     def panel(title: str, gains: dict[str, NDArray[np.float64]]) -> Panel:
         return lambda axes: _plot_curves(axes, title, gains)
@@ -86,20 +81,20 @@ def _curves(study: Study, results: Results) -> Iterator[Panel]:
     for noise in study.noises if LANDSCAPE in study.parts else ():
         for group in (SKETCHED, HELD_OUT, NUMBERS):
             cases = [c for c in study.cases(LANDSCAPE) if (c.noise, group_of(c)) == (noise, group)]
-            gains = mean_lines(study, results, cases)
+            gains = mean_gains(study, results, cases)
             if gains:
                 yield panel(f"landscapes, {group}, noise {noise:g}", gains)
     for part in (part for part in (DREAM, PEERS) if part in study.parts):
         for case in study.cases(part):
-            title = f"dream, noise {case.noise:g}" if part == DREAM else f"box: {named(case)}"
-            found = lines(study, results, case)
-            yield panel(title, {method: line.gains for method, line in found.items()})
+            title = f"dream, noise {case.noise:g}" if part == DREAM else f"box: {label_of(case)}"
+            found = by_method(study, results, case)
+            yield panel(title, {method: sessions.gains for method, sessions in found.items()})
 
 
 def _plot_curves(axes: Any, title: str, gains: dict[str, NDArray[np.float64]]) -> None:
     for method, found in gains.items():
         style = {**STYLES[method], "label": LABELS.get(method, method)}
-        figures.band(axes, np.arange(found.shape[1]), found, style)
+        plotting.band(axes, np.arange(found.shape[1]), found, style)
     axes.set_title(title)
     axes.set_xlabel("rounds")
     axes.set_ylabel("gain (sd)")
@@ -107,7 +102,7 @@ def _plot_curves(axes: Any, title: str, gains: dict[str, NDArray[np.float64]]) -
 
 
 def _lead_panels(study: Study, results: Results) -> list[tuple[str, dict[str, Any]]]:
-    """For each noise: rank-looks minus rank-process at the end, by taste."""
+    """Return the title and the final leads over rank-process by taste, for each noise."""
     found = []
     for noise in study.noises if LANDSCAPE in study.parts else ():
         cases = [case for case in study.cases(LANDSCAPE) if case.noise == noise]

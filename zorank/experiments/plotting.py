@@ -1,4 +1,4 @@
-"""How the figures of all experiments look, and how they are saved."""
+"""The style of all figures, and how they are saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STYLE = {
 
 
 def load_figure() -> tuple[Any, Any]:
-    """Matplotlib and its Figure; an error that says what to install if it is not there."""
+    """Import Matplotlib and its Figure, or raise an error that names the missing extra."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -34,7 +34,7 @@ def load_figure() -> tuple[Any, Any]:
 
 
 def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:
-    """Draw on an empty figure, and save it once in each file's format."""
+    """Draw on an empty figure, and save it to each file in the format of its suffix."""
     mpl, figure_class = load_figure()
     with mpl.rc_context(STYLE):
         figure = figure_class(layout="constrained")
@@ -48,7 +48,7 @@ def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:
 
 
 def band(axes: Any, x: Any, gains: NDArray[np.float64], style: dict[str, Any]) -> None:
-    """The mean of gains, (seeds, x), and a band of one standard error around it."""
+    """Plot the mean of gains, (seeds, x), with a band of one standard error."""
     mean = gains.mean(axis=0)
     axes.plot(x, mean, **style)
     if len(gains) > 1:

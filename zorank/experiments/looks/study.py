@@ -1,28 +1,26 @@
-"""The benchmark of looks: people who judge pictures, and methods that may look at them too.
+"""The study of looks: raters judge pictures, and methods may use what pictures look like.
 
-A condition is a taste, a judge's noise and a method with one setting; a trial is a condition with
-a seed, the cell of `zorank.experiments.sweep`. Three parts: "landscape" (many tastes, 62 numbers),
-"dream" (a diffusion model, 4,096 numbers) and "peers" (points in a box, where the preferential
-Bayesian optimisation of other libraries takes part). A seed fixes the first slate, the judge's eye
-and what is personal about a taste. μ, and the prior of qEUBO, are tried over a grid;
-`looks_findings` picks the best in hindsight.
+A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
+with a seed. There are three parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
+d = 4,096) and "peers" (points in a box, compared with preferential Bayesian optimisation of other
+libraries). The seed determines the first slate, the rater's noise and the random part of a taste.
+μ and the prior of qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
 import numpy as np
 
 from zorank.errors import InvalidInput, unknown_name
-from zorank.experiments import sweep
+from zorank.experiments import studies
 from zorank.experiments.baselines import BestOfRandom, Neighbours
-from zorank.experiments.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
-from zorank.experiments.judges import algorithm_3, revision_of
-from zorank.experiments.looks_cases import (
+from zorank.experiments.judges.study import algorithm_3
+from zorank.experiments.looks.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
+from zorank.experiments.looks.cases import (
     DREAM,
     EYE,
     KINDS,
@@ -32,14 +30,12 @@ from zorank.experiments.looks_cases import (
     looks_of,
     taste_of,
 )
-from zorank.experiments.preferential_peers import QEUBO, OptunaPreferential
-from zorank.experiments.simulated_raters import Judge, hold_session
+from zorank.experiments.looks.preferential_peers import QEUBO, OptunaPreferential
+from zorank.experiments.plotting import load_figure
+from zorank.experiments.simulated_raters import SimulatedRater, run_session
+from zorank.experiments.sweep import Row, Sweep
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer, uses_looks
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from rich.console import Console
 
 VERSION = "looks 1"
 M = 6
@@ -52,15 +48,15 @@ DREAM_TASTE, DREAM_DIM = "mixture", 4096
 
 @dataclass(frozen=True)
 class Condition:
-    """A method and whom it meets.
+    """A method and the case that it is measured in.
 
     Attributes:
-        part: where candidates live, one of `PARTS`.
+        part: one of `PARTS`.
         taste: the name of the taste.
         dim: the number of coordinates of a candidate.
-        noise: the standard deviation of the judge's looks.
+        noise: the noise of the rater.
         method: a name in `METHODS`, or in `BOX_METHODS` for "peers".
-        setting: the one that the method is tried over a grid of, if any: μ, or qEUBO's prior.
+        setting: the value of the option that is tried over a grid (μ, or qEUBO's prior), if any.
         rounds: answers after the first slate.
     """
 
@@ -73,14 +69,8 @@ class Condition:
     rounds: int = 20
 
 
-@dataclass(frozen=True)
-class Trial:
-    """One session: a condition, a seed, and the revision of the method that it speaks of."""
-
-    condition: Condition
-    seed: int
-    revision: int
-
+Trial: TypeAlias = studies.Trial[Condition]
+Results: TypeAlias = Mapping[Condition, studies.Sessions]
 
 ON_SHELL = {"m": M, "space": "gaussian", "pick": True}
 IN_BOX = {"space": "euclidean", "bounds": BOUNDS, "sigma0": float(SPREAD)}
@@ -92,7 +82,7 @@ METHODS: dict[str, Callable[[float | None], AnyOptimizer]] = {
     NEIGHBOURS: lambda mu: Neighbours(m=M, mu=mu or 0.0),
     RANDOM: lambda _: BestOfRandom(m=M),
 }
-"""How the next pictures are chosen, by name: a setting → an optimizer."""
+"""Methods for pictures, by name: a setting → an optimizer."""
 
 BOX_METHODS: dict[str, Callable[[float | None], AnyOptimizer]] = {
     LOOKS: lambda _: UniformStart(LOOKS, IN_BOX, M),
@@ -101,28 +91,29 @@ BOX_METHODS: dict[str, Callable[[float | None], AnyOptimizer]] = {
     OPTUNA: lambda _: OptunaPreferential(m=M, bounds=BOUNDS),
     RANDOM: lambda _: BestOfRandom(m=M, bounds=BOUNDS),
 }
-"""How the next points of a box are chosen, by name."""
+"""Methods for points in a box, by name: a setting → an optimizer."""
 
 ALL_METHODS = tuple(dict.fromkeys((*METHODS, *BOX_METHODS)))
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured; the defaults are the benchmark that the claims speak of.
+    """What is measured; the defaults are the benchmark behind the claims.
 
     Attributes:
-        quick: whether this is the small study that only shows that all is well.
-        first_seed: seeds are first_seed, first_seed + 1, …; tune on others than you report.
+        quick: whether this is the small study, which only checks that everything works.
+        first_seed: seeds are first_seed, first_seed + 1, …; report other seeds than you tune on.
         rounds: answers after the first slate.
         parts: some of `PARTS`.
-        methods: those that take part where they can.
+        methods: the methods to compare, in the parts where they can be used.
         tastes, families: the tastes in landscapes and in boxes.
-        noises: the judges' noises in landscapes; elsewhere it is `noise`.
+        noises: the noises of raters in landscapes.
+        noise: the noise of raters in the other parts.
         dims: the dimensions of boxes.
         mus: the grid of μ.
-        priors: the priors that qEUBO is tried with: 0, PairwiseGP's own; 1, scaled by √d.
-        landscape_seeds, dream_seeds, peers_seeds: sessions for each condition of a part.
-        optuna_seeds: at most so many for Optuna, which is slow.
+        priors: the priors of qEUBO: 0, the default of PairwiseGP; 1, scaled by √d.
+        landscape_seeds, dream_seeds, peers_seeds: sessions per condition of a part.
+        optuna_seeds: the maximum for Optuna, which is slow.
     """
 
     quick: bool = False
@@ -154,17 +145,17 @@ class Study:
                     raise unknown_name(kind, name, known)
         if not self.conditions():
             raise InvalidInput(
-                "nothing is left to measure: these methods or tastes do not occur in "
+                "nothing is left to measure: none of these methods or tastes exists in "
                 f"{', '.join(self.parts) or 'no part'}"
             )
 
     @property
     def pictures(self) -> int:
-        """How many candidates a person looks at."""
+        """How many candidates a rater sees."""
         return M * (self.rounds + 1)
 
     def with_seeds(self, seeds: int) -> Study:
-        """The same study with so many seeds in every part, Optuna's at most as many as before."""
+        """Return the study with this number of seeds in every part; Optuna keeps its maximum."""
         few = min(seeds, self.optuna_seeds)
         return replace(
             self,
@@ -175,7 +166,7 @@ class Study:
         )
 
     def with_tastes(self, names: Sequence[str]) -> Study:
-        """The same study with these tastes, in landscapes and boxes; dream has one of its own."""
+        """Return the study with these tastes in landscapes and boxes; dream has its own."""
         for name in names:
             if name not in KINDS and name not in FAMILIES:
                 raise unknown_name("taste", name, (*KINDS, *FAMILIES))
@@ -186,12 +177,12 @@ class Study:
         )
 
     def grid(self, method: str) -> tuple[float | None, ...]:
-        """The settings that a method is tried with."""
+        """Return the settings that a method is tried with."""
         grids = {ALGORITHM_3: self.mus, NEIGHBOURS: self.mus, BOTORCH: self.priors}
         return grids.get(method, (None,))
 
     def seeds(self, condition: Condition) -> int:
-        """How many seeds a condition has."""
+        """Return the number of seeds of a condition."""
         if condition.method == OPTUNA:
             return min(self.optuna_seeds, self.peers_seeds)
         return {
@@ -201,7 +192,7 @@ class Study:
         }[condition.part]
 
     def cases(self, part: str) -> list[Condition]:
-        """The tastes, dimensions and noises of a part, as conditions without a method."""
+        """Return the tastes, dimensions and noises of a part, as conditions without a method."""
         if part == LANDSCAPE:
             found = [(t, EYE.dim, n) for n in self.noises for t in self.tastes]
         elif part == DREAM:
@@ -211,15 +202,15 @@ class Study:
         return [Condition(part, *case, method="", rounds=self.rounds) for case in found]
 
     def conditions(self) -> list[Condition]:
-        """All conditions of the parts."""
+        """Return all conditions of the parts."""
         return [c for part in PARTS if part in self.parts for c in self._conditions(part)]
 
     def trials(self) -> list[Trial]:
-        """Seed by seed, so that what is finished early is balanced."""
-        revised = [(c, _revision(c)) for c in self.conditions()]
+        """Return all trials, seed by seed, so that partial results are balanced."""
+        revised = [(c, studies.revision_of(_optimizer(c))) for c in self.conditions()]
         most = max(self.seeds(c) for c, _ in revised)
         return [
-            Trial(c, self.first_seed + n, revision)
+            studies.Trial(c, self.first_seed + n, revision)
             for n in range(most)
             for c, revision in revised
             if n < self.seeds(c)
@@ -251,79 +242,67 @@ QUICK = Study(
 )
 
 
-def check(study: Study) -> None:
-    """Raise if a library or a method that the study needs is not there."""
+def study_for(
+    *,
+    quick: bool = False,
+    seeds: int | None = None,
+    first_seed: int = Study.first_seed,
+    rounds: int | None = None,
+    parts: tuple[str, ...] = (),
+    methods: tuple[str, ...] = (),
+    tastes: tuple[str, ...] = (),
+) -> Study:
+    """Return the study of `zorank bench looks`, and check that its libraries are installed."""
+    study = QUICK if quick else Study()
+    study = replace(
+        study,
+        first_seed=first_seed,
+        rounds=rounds or study.rounds,
+        parts=parts or study.parts,
+        methods=methods or study.methods,
+    )
+    study = study.with_tastes(tastes) if tastes else study
+    study = study.with_seeds(seeds) if seeds else study
+    load_figure()
     for condition in {(c.part, c.method): c for c in study.conditions()}.values():
         optimizer = _optimizer(condition)
         if condition.part == PEERS:
             optimizer.init(np.ones(2))
+    return study
 
 
-@dataclass(frozen=True, eq=False)
-class Sessions:
-    """The trials of one condition.
-
-    Attributes:
-        gains: the best's utility after each answer, (seeds, slates), in sd above a random one.
-        seconds: the longest that the method computed for a round, (seeds,).
-        typical_seconds: the median of its rounds, (seeds,).
-    """
-
-    gains: NDArray[np.float64]
-    seconds: NDArray[np.float64]
-    typical_seconds: NDArray[np.float64]
-
-
-_COLUMNS = ("gains", "seconds", "typical_seconds")
-Results = Mapping[Condition, Sessions]
-
-
-def try_once(trial: Trial) -> sweep.Row:
-    """The row of one trial."""
+def run_trial(trial: Trial) -> Row:
+    """Run one session; return its row."""
     c = trial.condition
     optimizer = _optimizer(c)
-    looking = uses_looks(optimizer)
-    held = hold_session(
+    session = run_session(
         optimizer,
         taste_of(c.part, c.taste, c.dim, trial.seed),
         c.dim,
-        Judge(c.noise),
+        SimulatedRater(c.noise),
         c.rounds + 1,
         trial.seed,
-        looks=looks_of(c.part, trial.seed) if looking else None,
+        looks=looks_of(c.part, trial.seed) if uses_looks(optimizer) else None,
     )
-    return {name: getattr(held, name) for name in _COLUMNS}
+    return {
+        "gains": session.gains,
+        "seconds": session.seconds,
+        "typical_seconds": session.typical_seconds,
+    }
 
 
-def run(
-    study: Study, folder: Path, *, workers: int | None = None, console: Console | None = None
-) -> list[sweep.Row]:
-    """The row of every trial of a study, in order; finished trials of `folder` are kept."""
-    file = folder / "looks.cells.jsonl"
-    trials = study.trials()
-    return sweep.run(try_once, trials, file, version=VERSION, workers=workers, console=console)
+SWEEP = Sweep("looks", run_trial, VERSION)
 
 
-def collect(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> dict[Condition, Sessions]:
-    """Rows by condition, their seeds in order, so that conditions can be compared seed by seed."""
-    grouped = sweep.grouped([trial.condition for trial in trials], rows)
-    return {c: Sessions(*sweep.columns(group, _COLUMNS)) for c, group in grouped.items()}
-
-
-def records(trials: Sequence[Trial], rows: Sequence[sweep.Row]) -> list[dict[str, Any]]:
-    """Flat records of all trials, for a table: the configuration, then the results."""
-    return [
-        {
-            **asdict(trial.condition),
-            "seed": trial.seed,
-            "revision": trial.revision,
-            "gain": row["gains"][-1],
-            "seconds": row["seconds"],
-            "typical_seconds": row["typical_seconds"],
-            "gains": " ".join(f"{gain:.6g}" for gain in row["gains"]),
-        }
-        for trial, row in zip(trials, rows, strict=True)
-    ]
+def record(trial: Trial, row: Row) -> Row:
+    """Return a flat record of a trial, for a table."""
+    results = {
+        "gain": row["gains"][-1],
+        "seconds": row["seconds"],
+        "typical_seconds": row["typical_seconds"],
+        "gains": studies.spaced(row["gains"]),
+    }
+    return studies.record(trial, asdict(trial.condition), results)
 
 
 def _optimizer(condition: Condition) -> AnyOptimizer:
@@ -331,7 +310,3 @@ def _optimizer(condition: Condition) -> AnyOptimizer:
         return make(LOOKS, {**ON_SHELL, "pool": PLAN_OF[condition.part].pool})
     methods = BOX_METHODS if condition.part == PEERS else METHODS
     return methods[condition.method](condition.setting)
-
-
-def _revision(condition: Condition) -> int:
-    return revision_of(_optimizer(condition))

@@ -1,6 +1,6 @@
-"""Tastes of kinds that nothing was tuned on: composition, palette, texture, a picture in mind.
+"""Tastes that nothing was tuned on: composition, palette, texture, a target picture.
 
-Each is a `Kind` of `picture_tastes`; what is personal about one is drawn by the seed.
+Each is a `Kind` of `picture_tastes`; the seed draws its random part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import rng
-from zorank.experiments.picture_tastes import (
+from zorank.experiments.looks.picture_tastes import (
     HELD_OUT,
     Kind,
     Numbers,
@@ -21,18 +21,18 @@ from zorank.experiments.picture_tastes import (
     Utility,
     luma,
 )
-from zorank.experiments.tastes import qualities, weights_of
+from zorank.experiments.picture_qualities import qualities, weights_of
 
 Quality = Callable[[Pictures], Numbers]
 
 
-def _looking(quality: Quality) -> Callable[[int, Reference], Utility]:
-    """A taste that is the same for everyone."""
+def _shared(quality: Quality) -> Callable[[int, Reference], Utility]:
+    """Return a taste that does not depend on the seed."""
     return lambda seed, reference: lambda p, x: np.asarray(quality(p), dtype=np.float64)
 
 
 def _blurred(p: Pictures, times: int = 1) -> Pictures:
-    """Smoothed by (1, 2, 1)/4 along both sides, edges repeated."""
+    """Smooth by (1, 2, 1)/4 along both axes, with repeated edges."""
     for _ in range(times):
         for axis in (1, 2):
             padding = [(0, 0)] * p.ndim
@@ -45,21 +45,21 @@ def _blurred(p: Pictures, times: int = 1) -> Pictures:
 
 
 def _in_mind(seed: int, reference: Reference) -> Utility:
-    """Minus the mean absolute difference to a hidden picture, both slightly blurred."""
-    target = _blurred(reference.pictures[_someone(seed, b"in mind", reference)][None])
+    """Return minus the mean absolute difference to a hidden picture, both slightly blurred."""
+    target = _blurred(reference.pictures[_target_picture(seed, b"in mind", reference)][None])
     return lambda p, x: -np.abs(_blurred(p) - target).mean(axis=(1, 2, 3)).astype(np.float64)
 
 
 def _palette(seed: int, reference: Reference) -> Utility:
-    """Minus the distance between the shares of colours and those of a hidden picture."""
-    hidden = _colours(reference.pictures[_someone(seed, b"palette", reference)][None])
+    """Return minus the distance between the colour histogram and that of a hidden picture."""
+    hidden = _colours(reference.pictures[_target_picture(seed, b"palette", reference)][None])
     return lambda p, x: -np.sqrt(((np.sqrt(_colours(p)) - np.sqrt(hidden)) ** 2).sum(axis=1))
 
 
 def _colours(p: Pictures) -> Numbers:
-    """The share of pixels in each of 12 hues, by two depths, and grey: (n, 25).
+    """Return a histogram of 12 hues by two levels of chroma, and grey: (n, 25).
 
-    Hues are blurred over their neighbours, so that similar colours count as similar.
+    It is smoothed over neighbouring hues, so that similar colours count as similar.
     """
     hue, chroma = _hue_and_chroma(p)
     turn = np.floor(12 * hue).astype(int) % 12
@@ -73,14 +73,14 @@ def _colours(p: Pictures) -> Numbers:
 
 
 def _hue_and_chroma(p: Pictures) -> tuple[Numbers, Numbers]:
-    """The angle of a colour around grey, as a share of a turn, and how far from grey it is."""
+    """Return the hue, as a fraction of a turn, and the chroma of every pixel."""
     red, green, blue = (p[..., i].astype(np.float64) for i in range(3))
     a, b = red - 0.5 * (green + blue), np.sqrt(0.75) * (green - blue)
     return np.arctan2(b, a) / (2 * np.pi) % 1.0, np.hypot(a, b)
 
 
 def _spectral_slope(p: Pictures) -> Numbers:
-    """The slope of log power over log frequency: below 0, and the lower the smoother."""
+    """Return the slope of log power over log frequency; lower for smoother pictures."""
     light = luma(p)
     size = light.shape[1]
     power = np.abs(np.fft.rfft2(light - light.mean(axis=(1, 2), keepdims=True))) ** 2
@@ -95,7 +95,7 @@ def _spectral_slope(p: Pictures) -> Numbers:
 
 
 def _thirds(seed: int, reference: Reference) -> Utility:
-    """Minus the distance of the centre of what stands out from a point of the rule of thirds."""
+    """Return minus the distance of the centre of contrast from a point of the rule of thirds."""
     draws = rng.for_content(seed, b"thirds")
     point = np.array([1 / 3, 2 / 3])[draws.integers(2, size=2)]
 
@@ -111,7 +111,7 @@ def _thirds(seed: int, reference: Reference) -> Utility:
 
 
 def _just_right(seed: int, reference: Reference) -> Utility:
-    """Light, contrast, warmth and colourfulness near set points: more is not better."""
+    """Return a utility of luminance, contrast, warmth and colour that peaks at set points."""
 
     def seen(p: Pictures) -> Numbers:
         light, depth = luma(p), p.max(axis=3) - p.min(axis=3)
@@ -127,14 +127,14 @@ def _just_right(seed: int, reference: Reference) -> Utility:
 
 
 def _intricate(p: Pictures) -> Numbers:
-    """The bytes that zlib needs for the picture's changes from pixel to pixel in 32 levels."""
+    """Return the size of the zlib-compressed pixel differences, quantised to 32 levels."""
     levels = np.rint(31 * luma(p)).astype(np.int8)
     changes = np.diff(levels, axis=2, prepend=0)
     return np.array([len(zlib.compress(row.tobytes(), 6)) for row in changes], dtype=float)
 
 
 def _harmonious(p: Pictures) -> Numbers:
-    """Minus the log of the variance of hue around the circle, weighed by chroma."""
+    """Return minus the log of the circular variance of hue, weighted by chroma."""
     hue, chroma = _hue_and_chroma(p)
     pull = (chroma * np.exp(2j * np.pi * hue)).sum(axis=(1, 2))
     agreement = np.abs(pull) / (chroma.sum(axis=(1, 2)) + 1e-9)
@@ -142,7 +142,7 @@ def _harmonious(p: Pictures) -> Numbers:
 
 
 def _crisp(p: Pictures) -> Numbers:
-    """Fine contrast against the contrast of large shapes: the log of their ratio."""
+    """Return the log ratio of fine contrast to coarse contrast."""
     light = luma(p)
     coarse = _blurred(light, 6)
     fine = (light - coarse).std(axis=(1, 2))
@@ -151,7 +151,10 @@ def _crisp(p: Pictures) -> Numbers:
 
 
 def _level(p: Pictures) -> Numbers:
-    """Minus how far the skyline, the strongest change down each column, is from a level line."""
+    """Return minus the standard deviation of the height of the skyline.
+
+    The skyline is the strongest vertical change of each column.
+    """
     light = _blurred(luma(p)).astype(np.float64)
     change = np.abs(np.diff(light, axis=1)) ** 4 + 1e-12  # soft: the strongest change dominates
     rows = np.arange(change.shape[1])
@@ -160,7 +163,7 @@ def _level(p: Pictures) -> Numbers:
 
 
 def _waves(seed: int, reference: Reference) -> Utility:
-    """A sum of 64 waves in the picture shrunk to 4 × 4: bounded, with many hills."""
+    """Return a sum of 64 waves in the picture shrunk to 4 × 4: bounded, with many local maxima."""
 
     def shrunk(p: Pictures) -> Numbers:
         side = p.shape[1] // 4
@@ -180,7 +183,7 @@ def _eight(p: Pictures) -> Numbers:
 
 
 def _both(seed: int, reference: Reference) -> Utility:
-    """The lesser of two of the eight qualities, or of their opposites."""
+    """Return the minimum of two of the eight qualities, or of their opposites."""
     draws = rng.for_content(seed, b"both")
     two, signs = draws.permutation(8)[:2], draws.choice([-1.0, 1.0], 2)
     mean, spread = _scale_of(_eight(reference.pictures))
@@ -190,7 +193,7 @@ def _both(seed: int, reference: Reference) -> Utility:
 
 
 def _mixture(seed: int, reference: Reference) -> Utility:
-    """Four of the eight qualities, weighed at random: the people of `tastes`."""
+    """Return four of the eight qualities with random weights, as in `picture_qualities`."""
     weights = weights_of(seed)
     mean, spread = _scale_of(_eight(reference.pictures))
     return lambda p, x: np.asarray(((_eight(p) - mean) / spread) @ weights)
@@ -200,8 +203,8 @@ def _scale_of(seen: Numbers) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
 
 
-def _someone(seed: int, what: bytes, reference: Reference) -> int:
-    """Which random picture a person of this seed has in mind."""
+def _target_picture(seed: int, what: bytes, reference: Reference) -> int:
+    """Return the index of the random picture that a rater of this seed has in mind."""
     return int(rng.for_content(seed, what).integers(len(reference.pictures)))
 
 
@@ -210,13 +213,13 @@ HELD_OUT_KINDS: dict[str, Kind] = {
     for name, (meaning, make) in {
         "in mind": ("like a picture in mind, pixel by pixel", _in_mind),
         "palette": ("the colours of a hidden picture, wherever they are", _palette),
-        "detailed": ("power at fine scales, a flat spectrum", _looking(_spectral_slope)),
+        "detailed": ("power at fine scales, a flat spectrum", _shared(_spectral_slope)),
         "thirds": ("what stands out is at a point of the rule of thirds", _thirds),
         "just right": ("light, contrast, warmth and colour as wished, not more", _just_right),
-        "intricate": ("hard to compress", _looking(_intricate)),
-        "harmonious": ("all hues close to one", _looking(_harmonious)),
-        "crisp": ("contrast in details rather than in large shapes", _looking(_crisp)),
-        "level": ("a straight and level skyline", _looking(_level)),
+        "intricate": ("hard to compress", _shared(_intricate)),
+        "harmonious": ("all hues close to one", _shared(_harmonious)),
+        "crisp": ("contrast in details rather than in large shapes", _shared(_crisp)),
+        "level": ("a straight and level skyline", _shared(_level)),
         "waves": ("a wiggly function of the picture shrunk to 4 × 4", _waves),
         "both": ("two qualities at once: the lesser one counts", _both),
         "mixture": ("four of eight qualities, weighed at random", _mixture),

@@ -1,7 +1,6 @@
-"""Tastes in pictures: what a simulated person sees in one, and how much they like it.
+"""Tastes in pictures: a random mixture of qualities such as brightness or warmth.
 
-A taste is a mixture of a few qualities that anybody could name, weighed at random. It knows
-nothing of candidates, of latents or of models; it only looks.
+A taste depends only on the pixels, not on candidates, latents or models.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ QUALITIES = (
     "a high skyline",
 )
 RANDOM_PICTURES = 50
-"""How many pictures of random candidates tell the mean and the spread of a quality."""
+"""The number of random pictures that qualities are standardised over."""
 
 Picture = NDArray[np.float32]
 
 
 def qualities(picture: Picture) -> Vector:
-    """How much of each quality a (rows, columns, 3) picture from 0 to 1 has."""
+    """Return the qualities of a (rows, columns, 3) picture with values from 0 to 1."""
     rows, columns, _ = picture.shape
     red, green, blue = (picture[..., i] for i in range(3))
     light = 0.3 * red + 0.59 * green + 0.11 * blue
@@ -58,8 +57,8 @@ def qualities(picture: Picture) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class Liking:
-    """Less is better: minus the weighed qualities of a candidate's picture."""
+class PictureLoss:
+    """Minus the weighted sum of the qualities of a candidate's picture."""
 
     picture: Callable[[Vector], Picture]
     mean: Vector
@@ -67,7 +66,7 @@ class Liking:
     weights: Vector
 
     def __call__(self, x: Vector) -> Any:
-        """Of one candidate, or of a row of each."""
+        """Return the loss of one candidate, (d,), or of many, (n, d)."""
         if x.ndim == 2:
             return np.array([self(row) for row in x])
         seen = (qualities(self.picture(x)) - self.mean) / self.spread
@@ -75,7 +74,7 @@ class Liking:
 
 
 def weights_of(seed: int) -> Vector:
-    """What a person of this seed likes: four of the qualities, or their opposites."""
+    """Return the random weights of a seed: four of the qualities are nonzero."""
     draws = rng.for_content(seed, b"taste in pictures")
     weights: Vector = np.zeros(len(QUALITIES))
     weights[draws.permutation(len(QUALITIES))[:4]] = draws.standard_normal(4)
@@ -83,17 +82,19 @@ def weights_of(seed: int) -> Vector:
 
 
 def taste_in_pictures(picture: Callable[[Vector], Picture], dim: int, seed: int) -> Taste:
-    """A taste on the scale of random pictures: mean 0, sd 1, smaller is better."""
+    """Return a taste, standardised over random pictures."""
     seen = np.array([qualities(shown) for shown in random_pictures(picture, dim)])
     mean, spread = seen.mean(axis=0), np.maximum(seen.std(axis=0), 1e-9)
     weights = weights_of(seed)
     values = -((seen - mean) / spread) @ weights
-    return Taste(Liking(picture, mean, spread, weights), float(values.mean()), float(values.std()))
+    return Taste(
+        PictureLoss(picture, mean, spread, weights), float(values.mean()), float(values.std())
+    )
 
 
 @lru_cache(maxsize=2)
 def random_pictures(picture: Callable[[Vector], Picture], dim: int) -> NDArray[np.float32]:
-    """The pictures of random candidates: always the same ones, for every taste and judge."""
+    """Return pictures of random candidates, the same for every taste and rater."""
     draws, shell = rng.for_content(0, b"random pictures"), Shell()
     return np.stack(
         [picture(shell.place(draws.standard_normal(dim))) for _ in range(RANDOM_PICTURES)]

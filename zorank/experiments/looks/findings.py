@@ -1,22 +1,23 @@
-"""What the benchmark of looks found: a line per method and case, and whether the claims hold.
+"""The results of the study of looks: gains by method and case, and its claims.
 
-Standard errors are over seeds. Differences are taken seed by seed, over the seeds that both
-methods have; a mean over tastes is taken within each seed first. "Best in hindsight" is the
-setting with the largest mean over these very seeds. Claims whose methods or tastes were not run
-are left out.
+Differences are taken over the seeds that both methods have. "Best in hindsight" is the setting
+with the largest mean over the reported seeds. Claims whose methods or tastes were not run are
+omitted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.experiments.boxes import FAMILIES
-from zorank.experiments.leads import Leads, Line, best_line, claim, standard_error, told
-from zorank.experiments.looks import (
+from zorank.experiments.claims import Claim
+from zorank.experiments.looks.boxes import FAMILIES
+from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS
+from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS
+from zorank.experiments.looks.study import (
     ALGORITHM_3,
     BOTORCH,
     BOX_METHODS,
@@ -29,60 +30,54 @@ from zorank.experiments.looks import (
     Results,
     Study,
 )
-from zorank.experiments.looks_cases import DREAM, KINDS, LANDSCAPE, PEERS
-from zorank.experiments.picture_tastes import HELD_OUT, NUMBERS
+from zorank.experiments.studies import (
+    Leads,
+    Sessions,
+    benchmark_claim,
+    best_setting,
+    lead_claim,
+    standard_error,
+    with_error,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MARKS = (5, 10, 20)
-"""The rounds after which results are told."""
+"""The rounds after which results are reported."""
 
 LABELS = {
     ALGORITHM_3: "algorithm 3, best μ in hindsight",
     NEIGHBOURS: "neighbours, best μ in hindsight",
     BOTORCH: "qEUBO, best prior in hindsight",
 }
-"""What a method with a grid is called in tables and figures."""
+"""The labels of methods with a grid, in tables and figures."""
 
 
-@dataclass(frozen=True, eq=False)
-class TimedLine(Line):
-    """A line, and for each seed the median and the longest time of a round."""
-
-    typical_seconds: NDArray[np.float64]
-    seconds: NDArray[np.float64]
-
-
-def lines(study: Study, results: Results, case: Condition) -> dict[str, TimedLine]:
-    """Every method that was run in one case, those with a grid at their best."""
+def by_method(study: Study, results: Results, case: Condition) -> dict[str, Sessions]:
+    """Return the sessions of every method that was run in a case, at its best setting."""
     offered = BOX_METHODS if case.part == PEERS else METHODS
     found = {}
     for method in offered:
-        tried = []
-        for setting in study.grid(method):
-            sessions = results.get(replace(case, method=method, setting=setting))
-            if sessions is not None:
-                tried.append(
-                    TimedLine(setting, sessions.gains, sessions.typical_seconds, sessions.seconds)
-                )
+        conditions = (replace(case, method=method, setting=s) for s in study.grid(method))
+        tried = [results[condition] for condition in conditions if condition in results]
         if tried:
-            found[method] = best_line(tried)
+            found[method] = best_setting(tried)
     return found
 
 
 def group_of(case: Condition) -> str:
-    """The group of a landscape's taste; elsewhere the part's name."""
+    """Return the group of a taste in landscapes; for other parts the name of the part."""
     return KINDS[case.taste].group if case.part == LANDSCAPE else case.part
 
 
 def meaning_of(case: Condition) -> str:
-    """What a case's taste likes, in plain words."""
+    """Return a description of the taste of a case."""
     return FAMILIES[case.taste][0] if case.part == PEERS else KINDS[case.taste].meaning
 
 
-def named(case: Condition) -> str:
-    """A case in a few words."""
+def label_of(case: Condition) -> str:
+    """Return the label of a case."""
     where = f", d = {case.dim}" if case.part == PEERS else ""
     return f"{case.taste}, noise {case.noise:g}{where}"
 
@@ -96,27 +91,27 @@ def leads(
     at: int = -1,
     other_at: int | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """By case: rank-looks after round `at` minus another method after `other_at`, paired."""
+    """Return rank-looks after round `at` minus another method after `other_at`, by case."""
     found = {}
     for case in cases:
-        by = lines(study, results, case)
+        by = by_method(study, results, case)
         if LOOKS in by and other in by:
             ours, theirs = by[LOOKS].gains, by[other].gains
             seeds = min(len(ours), len(theirs))
             then = at if other_at is None else other_at
-            found[named(case)] = ours[:seeds, at] - theirs[:seeds, then]
+            found[label_of(case)] = ours[:seeds, at] - theirs[:seeds, then]
     return found
 
 
 def summary(study: Study, results: Results) -> dict[str, Any]:
-    """All that was found, as plain JSON values."""
+    """Return all results, as JSON values."""
     return {
         "quick": study.quick,
         "first_seed": study.first_seed,
         "rounds": study.rounds,
         "pictures": study.pictures,
         "parts": list(study.parts),
-        "claims": claims(study, results),
+        "claims": [claim.to_json() for claim in claims(study, results)],
         "cases": [
             {
                 "part": case.part,
@@ -126,7 +121,8 @@ def summary(study: Study, results: Results) -> dict[str, Any]:
                 "noise": case.noise,
                 "dim": case.dim,
                 "methods": {
-                    method: _told(line) for method, line in lines(study, results, case).items()
+                    method: _to_json(found)
+                    for method, found in by_method(study, results, case).items()
                 },
             }
             for part in study.parts
@@ -135,9 +131,9 @@ def summary(study: Study, results: Results) -> dict[str, Any]:
     }
 
 
-def claims(study: Study, results: Results) -> list[dict[str, Any]]:
-    """What is said of rank-looks, held against what was measured."""
-    found = []
+def claims(study: Study, results: Results) -> list[Claim]:
+    """Return the claims about rank-looks."""
+    found: list[Claim] = []
     if LANDSCAPE in study.parts:
         for noise in study.noises:
             found += _in_landscapes(study, results, noise)
@@ -149,7 +145,7 @@ def claims(study: Study, results: Results) -> list[dict[str, Any]]:
     return found
 
 
-def _in_landscapes(study: Study, results: Results, noise: float) -> list[dict[str, Any]]:
+def _in_landscapes(study: Study, results: Results, noise: float) -> list[Claim]:
     cases = [case for case in study.cases(LANDSCAPE) if case.noise == noise]
     perceptual = [case for case in cases if group_of(case) != NUMBERS]
     where = f"landscapes, noise {noise:g}"
@@ -174,84 +170,81 @@ def _in_landscapes(study: Study, results: Results, noise: float) -> list[dict[st
     return found
 
 
-def _claimed(
-    name: str, found: Leads, needed: float, *, least: bool = False
-) -> list[dict[str, Any]]:
-    return [claim(name, found, needed, least=least)] if found else []
+def _claimed(name: str, found: Leads, needed: float, *, least: bool = False) -> list[Claim]:
+    return [lead_claim(name, found, needed, least=least)] if found else []
 
 
-def _level_with_botorch(study: Study, results: Results) -> list[dict[str, Any]]:
-    """After each mark: in no case behind qEUBO by more than one standard error."""
-    told_of = []
+def _level_with_botorch(study: Study, results: Results) -> list[Claim]:
+    """Claim, after each mark, to be behind qEUBO in no case by more than one standard error."""
+    claims = []
     for mark in (mark for mark in MARKS if mark <= study.rounds):
         found = leads(study, results, study.cases(PEERS), BOTORCH, at=mark)
         if not found:
             continue
-        behind = claim(f"boxes: after {mark} rounds minus {BOTORCH}, least case", found, 0.0)
         margins = {
             case: float(lead.mean()) + (standard_error(lead) or 0.0)
             for case, lead in found.items()
         }
         worst = min(margins, key=lambda case: margins[case])
-        told_of.append(
-            {
-                **behind,
-                **behind["cases"][worst],
-                "holds": margins[worst] >= 0,
-                "needed": "≥ −1 standard error",
-                "where": worst,
-            }
+        by_case = {case: with_error(lead) for case, lead in found.items()}
+        claims.append(
+            benchmark_claim(
+                f"boxes: after {mark} rounds minus {BOTORCH}, least case",
+                holds=margins[worst] >= 0,
+                needed="≥ −1 standard error",
+                found=by_case[worst],
+                where=worst,
+                cases=by_case,
+            )
         )
-    return told_of
+    return claims
 
 
-def _time_ratio(study: Study, results: Results) -> list[dict[str, Any]]:
-    """Median seconds of a round over those of qEUBO, the case of the largest ratio."""
+def _time_ratio(study: Study, results: Results) -> list[Claim]:
+    """Claim that rounds are ten times faster than those of qEUBO, in the slowest case."""
     ratios = {}
     for case in study.cases(PEERS):
-        by = lines(study, results, case)
+        by = by_method(study, results, case)
         if LOOKS in by and BOTORCH in by:
             medians = [float(np.median(by[m].typical_seconds)) for m in (LOOKS, BOTORCH)]
-            ratios[named(case)] = medians[0] / medians[1]
+            ratios[label_of(case)] = medians[0] / medians[1]
     if not ratios:
         return []
     worst = max(ratios, key=lambda case: ratios[case])
+    by_case = {case: {"measured": ratio, "standard_error": None} for case, ratio in ratios.items()}
     return [
-        {
-            "name": f"boxes: seconds of a round over those of {BOTORCH}, medians, slowest case",
-            "holds": ratios[worst] <= 0.1,
-            "needed": "≤ 0.1",
-            "measured": ratios[worst],
-            "standard_error": None,
-            "where": worst,
-            "cases": {
-                case: {"measured": ratio, "standard_error": None} for case, ratio in ratios.items()
-            },
-        }
+        benchmark_claim(
+            f"boxes: seconds of a round over those of {BOTORCH}, medians, slowest case",
+            holds=ratios[worst] <= 0.1,
+            needed="≤ 0.1",
+            found=by_case[worst],
+            where=worst,
+            cases=by_case,
+        )
     ]
 
 
-def _told(line: TimedLine) -> dict[str, Any]:
-    """A line as JSON, with the gains after the marks and the times of a round."""
-    after = {mark: line.mean(mark) for mark in MARKS if mark < line.gains.shape[1]}
+def _to_json(sessions: Sessions) -> dict[str, Any]:
+    """Return the gains, also after the marks, and the times of a round, as JSON values."""
+    marks = [mark for mark in MARKS if mark < sessions.gains.shape[1]]
     return {
-        **told(line),
-        "seeds": len(line.gains),
-        "after": {str(mark): gain for mark, gain in after.items()},
-        "median_seconds": float(np.median(line.typical_seconds)),
-        "longest_seconds": float(line.seconds.max()),
+        **sessions.to_json(),
+        "seeds": len(sessions.gains),
+        "after": {str(mark): sessions.mean(mark) for mark in marks},
+        "median_seconds": float(np.median(sessions.typical_seconds)),
+        "longest_seconds": float(sessions.seconds.max()),
     }
 
 
-def mean_lines(
+def mean_gains(
     study: Study, results: Results, cases: Iterable[Condition]
 ) -> dict[str, NDArray[np.float64]]:
-    """By method: gains, (seeds, slates), averaged within each seed over these cases."""
-    by_method: dict[str, list[NDArray[np.float64]]] = {}
+    """Return gains, (seeds, slates), averaged within each seed over these cases, by method."""
+    gathered: dict[str, list[NDArray[np.float64]]] = {}
     for case in cases:
-        for method, line in lines(study, results, case).items():
-            by_method.setdefault(method, []).append(line.gains)
+        for method, sessions in by_method(study, results, case).items():
+            gathered.setdefault(method, []).append(sessions.gains)
     return {
         method: np.mean([found[: min(map(len, gains))] for found in gains], axis=0)
-        for method, gains in by_method.items()
+        for method, gains in gathered.items()
     }

@@ -1,4 +1,4 @@
-"""Panels that several figures share: curves of methods, mean and standard deviation."""
+"""Panels of curves, with mean and standard deviation, that several figures share."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.experiments.paper.context import Line
+from zorank.experiments.paper.curve_figures import Line
 from zorank.experiments.paper.curves import Curves
 
 PROBLEM_NAMES = {"quadratic": "Quadratic", "rosenbrock": "Rosenbrock"}
@@ -30,16 +30,16 @@ STYLES: dict[str, dict[str, Any]] = {
     DIAGONAL: {"color": "#7b4ea3", "lw": 1.5, "ls": (0, (4, 2))},
 }
 LOWEST = 1e-12
-"""Below this a curve leaves the panel: what a method does there is a matter of rounding."""
+"""The lower end of the axis: smaller values are dominated by rounding."""
 AXES = {"points": "points looked at", "calls": "oracle calls"}
 
 
 def draw_curves(
     axes: Any, curves: Mapping[Line, Curves], styles: Mapping[str, Any], by: str = "points"
 ) -> None:
-    """Mean ± std of every line, against points or oracle calls, both axes logarithmic.
+    """Draw mean ± std of every line against points or oracle calls, on logarithmic axes.
 
-    Where mean − std is below what any run reached, the band ends there: f cannot be negative.
+    The band ends at the lowest value of any run, since f cannot be negative.
     """
     for line, found in curves.items():
         style = {"label": line.label, **styles[line.label]}
@@ -67,7 +67,7 @@ def draw_problems(
     styles: Mapping[str, Any],
     problems: Sequence[str] = tuple(PROBLEM_NAMES),
 ) -> None:
-    """A column for each problem; against points above, against oracle calls below."""
+    """Draw one column per problem: against points above, against oracle calls below."""
     figure.set_size_inches(8.6, 5.6)
     panels = figure.subplots(2, len(problems), squeeze=False)
     for row, by in zip(panels, AXES, strict=True):

@@ -1,7 +1,7 @@
-"""Judges of points in a box [−3, 3]^d: their hidden tastes, and a first slate all methods share.
+"""Tastes in a box [−3, 3]^d, and a first slate that all methods share.
 
-Methods of other libraries search boxes, so this is where they are compared. Utilities are in
-standard deviations among uniform random points.
+Methods of other libraries search boxes, so they are compared here. Utilities are standardised over
+uniform random points.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 BOUNDS = (-3.0, 3.0)
 SPREAD = 3.0 / np.sqrt(3.0)
-"""The standard deviation of a coordinate that is uniform in the box."""
+"""The standard deviation of a uniformly distributed coordinate."""
 RANDOM_POINTS = 4000
 
 Loss = Callable[["NDArray[np.float64]"], Any]
 
 
 def _distance(dim: int, seed: int) -> Loss:
-    """The L1 distance to a hidden point of the box, seen along 20 unit directions."""
+    """Return the L1 distance to a hidden point of the box along 20 unit directions."""
     draws = rng.for_content(seed, b"box distance")
     w = draws.standard_normal((dim, 20))
     w /= np.linalg.norm(w, axis=0)
@@ -43,7 +43,7 @@ def _distance(dim: int, seed: int) -> Loss:
 
 
 def _ridges(dim: int, seed: int) -> Loss:
-    """Minus 40 sine waves, each along its own direction: wiggly and bounded."""
+    """Return minus the sum of 40 sine waves, each along its own direction."""
     draws = rng.for_content(seed, b"box ridges")
     w = draws.standard_normal((dim, 40)) / (SPREAD * np.sqrt(dim))  # x·w has variance 1
     w *= draws.uniform(1.0, 3.0, 40)
@@ -52,7 +52,7 @@ def _ridges(dim: int, seed: int) -> Loss:
 
 
 def _few(dim: int, seed: int) -> Loss:
-    """Minus a smooth random function of six of the coordinates; the others do not matter."""
+    """Return minus a smooth random function of six of the coordinates."""
     draws = rng.for_content(seed, b"box few")
     matter = draws.permutation(dim)[:6]
     w = draws.standard_normal((6, 200)) / (1.5 * SPREAD)  # an RBF kernel of length 1.5 sd
@@ -65,12 +65,12 @@ FAMILIES: dict[str, tuple[str, Callable[[int, int], Loss]]] = {
     "ridges": ("40 sine waves along random directions, wiggly and bounded", _ridges),
     "few": ("a smooth function of 6 of the coordinates", _few),
 }
-"""What each family likes in plain words, and its loss by (dim, seed)."""
+"""By family: a description, and the function from (dim, seed) to a loss."""
 
 
 @lru_cache(maxsize=8)
 def box_taste(family: str, dim: int, seed: int) -> Taste:
-    """The taste that a family, a dimension and a seed stand for."""
+    """Return the taste of a family, a dimension and a seed."""
     if family not in FAMILIES:
         raise unknown_name("family of tastes", family, FAMILIES)
     f = FAMILIES[family][1](dim, seed)
@@ -79,7 +79,7 @@ def box_taste(family: str, dim: int, seed: int) -> Taste:
 
 
 @dataclass(frozen=True, eq=False)
-class Begun:
+class StartState:
     """The state of the inner method, and whether the first slate was answered."""
 
     inner: Any
@@ -89,7 +89,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class UniformStart:
-    """A method of the registry that is told of a uniform first slate before it asks itself.
+    """A method of the registry whose first slate is replaced by uniform random points.
 
     Attributes:
         method: its name.
@@ -104,26 +104,26 @@ class UniformStart:
     options: dict[str, Any] = field(default_factory=dict)
     m: int = 6
 
-    def init(self, x0: Vector) -> Begun:
-        """Nothing was seen yet."""
-        return Begun(self._inner().init(np.zeros(x0.size)), x0.size)
+    def init(self, x0: Vector) -> StartState:
+        """Return the state before the first slate."""
+        return StartState(self._inner().init(np.zeros(x0.size)), x0.size)
 
-    def ask(self, state: Begun, rng: np.random.Generator) -> Slate:
-        """Uniform points, then whatever the method asks."""
+    def ask(self, state: StartState, rng: np.random.Generator) -> Slate:
+        """Return uniform points first, then the slates of the method."""
         if not state.answered:
             return uniform_slate(self.m, state.dim, BOUNDS, rng)
         return self._inner().ask(state.inner, rng)
 
-    def tell(self, state: Begun, slate: Slate, answer: Answer) -> Begun:
-        """The method hears every answer."""
-        return Begun(self._inner().tell(state.inner, slate, answer), state.dim, answered=True)
+    def tell(self, state: StartState, slate: Slate, answer: Answer) -> StartState:
+        """Pass every answer to the method."""
+        return StartState(self._inner().tell(state.inner, slate, answer), state.dim, answered=True)
 
-    def best(self, state: Begun) -> Vector:
-        """The method's."""
+    def best(self, state: StartState) -> Vector:
+        """Return the best point of the method."""
         return self._inner().best(state.inner)
 
-    def report(self, state: Begun) -> dict[str, float]:
-        """The method's."""
+    def report(self, state: StartState) -> dict[str, float]:
+        """Return the report of the method."""
         return self._inner().report(state.inner)
 
     def _inner(self) -> AnyOptimizer:

@@ -1,12 +1,11 @@
-"""Perceptual tastes: what simulated people like about pictures, by name and seed.
+"""Perceptual tastes of simulated raters, by name and seed.
 
-A taste is made from a seed and from random pictures of the renderer, which tell how far each of
-its qualities varies; the seed draws what is personal about it, such as a picture in mind. It is a
-function from pictures, (n, 64, 64, 3) from 0 to 1, and their candidates, (n, d), to n numbers,
-higher is better. Three groups:
+A taste is a utility of pictures, (n, 64, 64, 3) from 0 to 1, and of their candidates, (n, d). It
+returns n numbers; higher is better. Its qualities are standardised over random pictures, and the
+seed draws its random part, such as a target picture. There are three groups:
 
-- "sketched": tastes that the model of `rank-looks` was sketched on;
-- "numbers": tastes in the candidates' numbers, for which pictures tell nothing more;
+- "sketched": tastes that `rank-looks` was developed on;
+- "numbers": tastes in the candidates' coordinates, where pictures add no information;
 - "held out" (`held_out_tastes`): other kinds, which nothing was tuned on.
 
 No taste uses the descriptor of `rank-looks`.
@@ -43,7 +42,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of taste: its group, what it likes in plain words, and how one is made."""
+    """A kind of taste: its group, a description, and a function that makes one from a seed."""
 
     group: str
     meaning: str
@@ -51,12 +50,12 @@ class Kind:
 
 
 def luma(p: Pictures) -> Pictures:
-    """How light every pixel is, (n, rows, columns)."""
+    """Return the luminance of every pixel, (n, rows, columns)."""
     return p @ LUMA
 
 
 def summed(parts: Utility, reference: Reference) -> Utility:
-    """The sum of several qualities, (n, q), each in standard deviations of random pictures."""
+    """Return the sum of several qualities, (n, q), each standardised over random pictures."""
     seen = parts(reference.pictures, reference.candidates)
     mean, spread = seen.mean(axis=0), seen.std(axis=0) + 1e-9
     return lambda p, x: np.asarray(((parts(p, x) - mean) / spread).sum(axis=1))
@@ -93,7 +92,7 @@ def _wish(p: Pictures, x: Numbers) -> Numbers:
 
 
 class Network:
-    """A random convolutional network, its activations scaled by random pictures; bounded."""
+    """A random convolutional network whose activations are scaled by random pictures."""
 
     CHANNELS = (3, 12, 16, 24)
 
@@ -109,14 +108,14 @@ class Network:
         self._mean, self._spread = pooled.mean(axis=0), pooled.std(axis=0)
 
     def __call__(self, p: Pictures, x: Numbers) -> Numbers:
-        """The sum of six bounded outputs."""
+        """Return the sum of six bounded outputs, (n,)."""
         return np.asarray(np.tanh((self._pooled(p) - self._mean) / self._spread).sum(axis=1))
 
     def _pooled(self, p: Pictures) -> Numbers:
         z = (p - np.float32(0.5)) * np.float32(3.0)
         for layer, kernel in enumerate(self._kernels):
             z = np.maximum(_convolved(z, kernel), 0)[:, ::2, ::2]
-            if layer == len(self._scales):  # the first pictures, which are the random ones
+            if layer == len(self._scales):  # the first call, with the random pictures
                 self._scales.append(float(z.std()))
             z = z / np.float32(self._scales[layer])
         h, w = z.shape[1] // 2, z.shape[2] // 2

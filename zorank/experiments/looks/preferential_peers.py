@@ -1,8 +1,8 @@
-"""Preferential Bayesian optimisation of other libraries, as optimizers: BoTorch's, Optuna's.
+"""Preferential Bayesian optimisation of BoTorch and Optuna, as optimizers.
 
-Both search a box and are told full rankings. They are used as their documentation shows, with
-settings from there; their random draws follow the round's generator. Models are changed in place,
-so these are not pure. `pip install 'zorank[peers]'` brings both libraries.
+Both search a box and receive full rankings. They are used as in their documentation, with its
+settings; their random draws are seeded by the round's generator. Their models are modified in
+place, so these optimizers are not pure. `pip install 'zorank[peers]'` installs both libraries.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from zorank.slates import Points, Slate
 from zorank.types import Answer, Ranking, Vector
 
 Pair = tuple[int, int]
-"""The better and the worse of two."""
+"""The better and the worse of two points."""
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
-    """All points shown, (n, d), all pairs of them that were ordered, and the model of both."""
+class Comparisons:
+    """All points shown, (n, d), all ordered pairs of them, and the model fitted to both."""
 
     points: Vector
     pairs: tuple[Pair, ...] = ()
@@ -37,7 +37,7 @@ class Heard:
 
 @dataclass(frozen=True, kw_only=True)
 class QEUBO:
-    """BoTorch's qEUBO (Astudillo et al., 2023) on its PairwiseGP, fitted by Laplace's evidence.
+    """BoTorch's qEUBO (Astudillo et al., 2023) on its PairwiseGP, fitted by the Laplace evidence.
 
     A slate is the incumbent, which has the highest posterior mean of all points shown, and the
     m − 1 points that together with it have the highest expected utility of the best.
@@ -46,7 +46,7 @@ class QEUBO:
         m: candidates of a slate.
         bounds: of every coordinate.
         restarts: local searches of the acquisition function.
-        raw_samples: random slates that these are begun from.
+        raw_samples: random slates that these start from.
         scaled_prior: whether lengthscales are expected to grow with √d (Hvarfner et al., 2024), as
             in BoTorch's other models, instead of PairwiseGP's prior, which is the same for all d.
     """
@@ -60,13 +60,13 @@ class QEUBO:
     raw_samples: int = 64
     scaled_prior: bool = True
 
-    def init(self, x0: Vector) -> Heard:
-        """Nothing was shown yet."""
-        _load("botorch.models.pairwise_gp")  # a missing library is told at once
-        return Heard(np.zeros((0, x0.size)))
+    def init(self, x0: Vector) -> Comparisons:
+        """Return the state before the first slate."""
+        _load("botorch.models.pairwise_gp")  # raises now if the library is missing
+        return Comparisons(np.zeros((0, x0.size)))
 
-    def ask(self, state: Heard, rng: np.random.Generator) -> Slate:
-        """Uniform points, or the incumbent and what qEUBO adds to it."""
+    def ask(self, state: Comparisons, rng: np.random.Generator) -> Slate:
+        """Return uniform points first, then the incumbent and the points that qEUBO adds."""
         dim = state.points.shape[1]
         if state.model is None:
             return uniform_slate(self.m, dim, self.bounds, rng)
@@ -89,8 +89,8 @@ class QEUBO:
         fresh = lower + (upper - lower) * found.detach().numpy()
         return Slate(Points(np.vstack([incumbent[None], fresh])))
 
-    def tell(self, state: Heard, slate: Slate, answer: Answer) -> Heard:
-        """Add all pairs of the ranking, and fit the model anew."""
+    def tell(self, state: Comparisons, slate: Slate, answer: Answer) -> Comparisons:
+        """Add all pairs of the ranking, and refit the model."""
         shown, points, places = np.asarray(slate), list(state.points), []
         for x in shown:
             known = [i for i, y in enumerate(points) if np.array_equal(x, y)]
@@ -98,18 +98,18 @@ class QEUBO:
             if not known:
                 points.append(x)
         pairs = (*state.pairs, *((places[i], places[j]) for i, j in all_pairs(answer, len(shown))))
-        heard = replace(state, points=np.array(points), pairs=pairs)
-        return self._fitted(heard) if pairs else heard
+        known_pairs = replace(state, points=np.array(points), pairs=pairs)
+        return self._fitted(known_pairs) if pairs else known_pairs
 
-    def best(self, state: Heard) -> Vector:
-        """The point of the highest posterior mean among those shown."""
+    def best(self, state: Comparisons) -> Vector:
+        """Return the point with the highest posterior mean among those shown."""
         return state.points[state.best] if len(state.points) else np.zeros(state.points.shape[1])
 
-    def report(self, state: Heard) -> dict[str, float]:
-        """Nothing beside the best."""
+    def report(self, state: Comparisons) -> dict[str, float]:
+        """Return no further values."""
         return {}
 
-    def _fitted(self, state: Heard) -> Heard:
+    def _fitted(self, state: Comparisons) -> Comparisons:
         torch = _load("torch")
         models = _load("botorch.models.pairwise_gp")
         fit = _load("botorch.fit")
@@ -129,7 +129,7 @@ class QEUBO:
 
 
 def _scaled_kernel(dim: int) -> Any:
-    """PairwiseGP's own scale around the kernel that BoTorch's other models use."""
+    """Return the default kernel of BoTorch's other models, with the output scale of PairwiseGP."""
     modules, priors = _load("botorch.models.utils.gpytorch_modules"), _load("gpytorch.priors")
     return _load("gpytorch.kernels").ScaleKernel(
         modules.get_covar_module_with_dim_scaled_prior(ard_num_dims=dim),
@@ -141,7 +141,7 @@ def _scaled_kernel(dim: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Studied:
+class OptunaState:
     """A study of optuna-dashboard, its trials by number, and the best so far."""
 
     study: Any
@@ -155,7 +155,7 @@ class OptunaPreferential:
     """PreferentialGPSampler of optuna-dashboard (Takeno et al., 2023): the winner and m − 1 new.
 
     Attributes:
-        m: candidates of a slate: trials that are kept active.
+        m: candidates of a slate, the number of active trials.
         bounds: of every coordinate.
     """
 
@@ -165,8 +165,8 @@ class OptunaPreferential:
     m: int = 6
     bounds: tuple[float, float] = (-3.0, 3.0)
 
-    def init(self, x0: Vector) -> Studied:
-        """An empty study."""
+    def init(self, x0: Vector) -> OptunaState:
+        """Create an empty study."""
         preferential = _load("optuna_dashboard.preferential")
         samplers = _load("optuna_dashboard.preferential.samplers.gp")
         _load("optuna.logging").set_verbosity(40)  # errors only
@@ -174,10 +174,10 @@ class OptunaPreferential:
         with _quiet(seed):
             sampler = samplers.PreferentialGPSampler(seed=seed)
             study = preferential.create_study(n_generate=self.m, sampler=sampler)
-        return Studied(study, x0.size)
+        return OptunaState(study, x0.size)
 
-    def ask(self, state: Studied, rng: np.random.Generator) -> Slate:
-        """As many new trials as the study wants, beside those that never lost."""
+    def ask(self, state: OptunaState, rng: np.random.Generator) -> Slate:
+        """Return the trials that never lost, and new ones up to m."""
         lower, upper = self.bounds
         names = [f"x{i}" for i in range(state.dim)]
         if not state.study.trials:
@@ -192,7 +192,7 @@ class OptunaPreferential:
         active = self._active(state)
         return Slate(Points(np.array([self._point(state, n) for n in active])))
 
-    def tell(self, state: Studied, slate: Slate, answer: Answer) -> Studied:
+    def tell(self, state: OptunaState, slate: Slate, answer: Answer) -> OptunaState:
         """Report every pair of the ranking."""
         active, trials = self._active(state), state.study.trials
         for i, j in all_pairs(answer, len(active)):
@@ -200,33 +200,33 @@ class OptunaPreferential:
         levels = _levels(answer, len(active))
         return replace(state, best=slate[int(np.argmin(levels))])
 
-    def best(self, state: Studied) -> Vector:
-        """The winner of the last slate, on which the earlier winner was."""
+    def best(self, state: OptunaState) -> Vector:
+        """Return the winner of the last slate, which contained the earlier winner."""
         return np.zeros(state.dim) if state.best is None else state.best
 
-    def report(self, state: Studied) -> dict[str, float]:
-        """Nothing beside the best."""
+    def report(self, state: OptunaState) -> dict[str, float]:
+        """Return no further values."""
         return {}
 
-    def _active(self, state: Studied) -> list[int]:
-        """The trials that never lost."""
+    def _active(self, state: OptunaState) -> list[int]:
+        """Return the trials that never lost."""
         lost = {worse.number for _, worse in state.study.get_preferences(deepcopy=False)}
         return [trial.number for trial in state.study.trials if trial.number not in lost]
 
-    def _missing(self, state: Studied) -> int:
+    def _missing(self, state: OptunaState) -> int:
         waiting = [t for t in state.study.trials if t.state.name == "WAITING"]
         return self.m - len(self._active(state)) + len(waiting)
 
-    def _point(self, state: Studied, number: int) -> Vector:
+    def _point(self, state: OptunaState, number: int) -> Vector:
         params = state.study.trials[number].params
         return np.array([params[f"x{i}"] for i in range(state.dim)])
 
 
 def all_pairs(answer: Answer, m: int) -> list[Pair]:
-    """Every (better, worse) that a ranking of m says."""
+    """Return every (better, worse) pair of a ranking of m."""
     levels = _levels(answer, m)
-    spoken = [i for i in range(m) if levels[i] >= 0]
-    return [(i, j) for i in spoken for j in spoken if levels[i] < levels[j]]
+    ranked = [i for i in range(m) if levels[i] >= 0]
+    return [(i, j) for i in ranked for j in ranked if levels[i] < levels[j]]
 
 
 def _levels(answer: Answer, m: int) -> Vector:
@@ -236,7 +236,7 @@ def _levels(answer: Answer, m: int) -> Vector:
 
 
 def _load(module: str) -> Any:
-    """A module of these libraries, which use deprecated parts of torch when they are imported."""
+    """Import a module; ignore the deprecation warnings that these libraries cause in torch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         return load_guest(module, "peers")
@@ -244,9 +244,9 @@ def _load(module: str) -> Any:
 
 @contextmanager
 def _quiet(seed: int) -> Iterator[None]:
-    """One thread, draws from this seed, and no warnings of what these libraries retry.
+    """Use one thread and this seed, and ignore numerical warnings of attempts that are retried.
 
-    BoTorch draws from torch's and NumPy's global generators, which are left as they were.
+    BoTorch draws from the global generators of torch and NumPy, which are restored afterwards.
     """
     torch = _load("torch")
     kinds = _load("botorch.exceptions.warnings")

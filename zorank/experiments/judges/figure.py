@@ -1,14 +1,22 @@
-"""The figure of the benchmark of judges: gains by pictures looked at, then habits and (m, k)."""
+"""The figure of the study of judges: gains by pictures seen, by kind of rater, and by (m, k)."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from zorank.experiments import figures
-from zorank.experiments.judges import (
+from zorank.experiments import plotting
+from zorank.experiments.judges.findings import (
+    BEST,
+    WORST,
+    Case,
+    by_method,
+    by_rater,
+    cases,
+    measured,
+)
+from zorank.experiments.judges.study import (
     NEIGHBOURS,
     PROCESS,
     RANDOM,
@@ -17,17 +25,8 @@ from zorank.experiments.judges import (
     Results,
     Study,
 )
-from zorank.experiments.judges_findings import (
-    BEST,
-    WORST,
-    Case,
-    cases,
-    judged,
-    lines,
-    measured,
-)
-from zorank.experiments.leads import standard_error
 from zorank.experiments.measured import compare
+from zorank.experiments.studies import standard_error
 
 STYLES: dict[str, dict[str, Any]] = {
     PROCESS: {"color": "#1f4e9c", "lw": 2.2, "label": "rank-process", "zorder": 5},
@@ -42,12 +41,8 @@ DEPTH_COLOURS = {1: "#9dbbe3", 2: "#5f90d0", 3: "#2b65b5", None: "#12305f"}
 HEIGHT = 2.15
 
 
-def plot(study: Study, results: Results, files: list[Path]) -> None:
-    """Save the figure of all parts that were run, once in each file's format."""
-    figures.save(lambda figure: _draw(figure, study, results), files)
-
-
-def _draw(figure: Any, study: Study, results: Results) -> None:
+def draw(figure: Any, study: Study, results: Results) -> None:
+    """Draw all parts that were run."""
     rows = _case_rows(study)
     extra = _extra_panels(study)
     panels = len(rows) + (1 if extra else 0)
@@ -60,10 +55,10 @@ def _draw(figure: Any, study: Study, results: Results) -> None:
         handles, labels = blocks[0].axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=3, frameon=False)
     if extra:
-        for axes, draw in zip(
+        for axes, plot in zip(
             blocks[-1].subplots(1, len(extra), squeeze=False)[0], extra, strict=True
         ):
-            draw(axes, study, results)
+            plot(axes, study, results)
 
 
 def _case_rows(study: Study) -> list[list[Case]]:
@@ -74,8 +69,8 @@ def _case_rows(study: Study) -> list[list[Case]]:
 
 
 def _extra_panels(study: Study) -> list[Any]:
-    habits = [_plot_habits] if "judges" in study.parts else []
-    return habits + ([_plot_mk_pictures, _plot_mk_minutes] if "mk" in study.parts else [])
+    raters = [_plot_raters] if "judges" in study.parts else []
+    return raters + ([_plot_mk_pictures, _plot_mk_minutes] if "mk" in study.parts else [])
 
 
 def _plot_cases(block: Any, study: Study, results: Results, row: list[Case]) -> None:
@@ -83,9 +78,9 @@ def _plot_cases(block: Any, study: Study, results: Results, row: list[Case]) -> 
     for axes, case in zip(
         block.subplots(1, len(row), sharey=True, squeeze=False)[0], row, strict=True
     ):
-        for label, line in lines(study, results, case).items():
+        for label, sessions in by_method(study, results, case).items():
             if label in STYLES:
-                figures.band(axes, pictures, line.gains, STYLES[label])
+                plotting.band(axes, pictures, sessions.gains, STYLES[label])
         utility, noise, dim = case
         axes.set_title(f"{UTILITY_NAMES.get(utility, utility)}, d = {dim:,}, noise {noise:g}")
         axes.set_xlim(0, pictures[-1])
@@ -95,8 +90,8 @@ def _plot_cases(block: Any, study: Study, results: Results, row: list[Case]) -> 
     block.supxlabel("pictures looked at", fontsize=8.5)
 
 
-def _plot_habits(axes: Any, study: Study, results: Results) -> None:
-    of = judged(study, results)
+def _plot_raters(axes: Any, study: Study, results: Results) -> None:
+    of = by_rater(study, results)
     names = list(of)
     for shift, label in ((-0.19, PROCESS), (0.19, BEST)):
         gains = [np.mean([by[label].gains[:, -1] for by in of[n].values()], axis=0) for n in names]
@@ -132,7 +127,7 @@ def _plot_mk_minutes(axes: Any, study: Study, results: Results) -> None:
 
 
 def _mk_lines(axes: Any, study: Study, points: list[tuple[Any, ...]]) -> None:
-    """A line for each k: full for the first noise, dashed for the next."""
+    """Draw one line per k: solid for the first noise, dashed for the next."""
     for noise, dashes in zip(study.mk_noises, ("-", "--", ":"), strict=False):
         for k in (*study.ranked, None):
             here = [(m, gain, error) for m, kk, n, gain, error in points if (kk, n) == (k, noise)]

@@ -1,9 +1,7 @@
-"""What the benchmark of judges found: a line per method and case, and whether the claims hold.
+"""The results of the study of judges: gains by method and case, and its claims.
 
-Standard errors are over seeds. Conditions share their seeds, so differences are taken seed by
-seed; a mean over cases is taken within each seed first, as cases of one seed are not independent.
-"Best in hindsight" is the setting with the largest mean over these very seeds: it flatters the
-method, which nobody could have told.
+"Best in hindsight" is the setting with the largest mean over the reported seeds. It is an
+optimistic estimate, since the best setting is not known before a session.
 """
 
 from __future__ import annotations
@@ -13,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.experiments.judges import (
+from zorank.experiments.claims import Claim
+from zorank.experiments.judges.study import (
     ALGORITHM_3,
     NEIGHBOURS,
     PAPER,
@@ -23,51 +22,61 @@ from zorank.experiments.judges import (
     Results,
     Study,
 )
-from zorank.experiments.leads import Leads, Line, best_line, claim, standard_error, told
 from zorank.experiments.measured import Gained, Measured
-from zorank.experiments.simulated_raters import Judge
+from zorank.experiments.simulated_raters import SimulatedRater
+from zorank.experiments.studies import (
+    Leads,
+    Sessions,
+    benchmark_claim,
+    best_setting,
+    lead_claim,
+    standard_error,
+)
 from zorank.optimizers import REGISTRY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Case = tuple[str, float, int]
-"""A utility, a judge's noise and a dimension."""
+"""A utility, the noise of a rater and a dimension."""
 
 BEST, WORST = "algorithm 3, best μ in hindsight", "algorithm 3, worst μ"
 
 
 def cases(study: Study, dims: tuple[int, ...] | None = None) -> list[Case]:
-    """The cases of "people" in these dimensions, in all of them if not told."""
+    """Return the cases of "people" in these dimensions; None is all dimensions."""
     wanted = study.dims if dims is None else dims
     return [(u, n, d) for d in wanted for u in study.utilities for n in study.noises]
 
 
-def lines(study: Study, results: Results, case: Case, at: int = -1) -> dict[str, Line]:
-    """Every method in one case, those with a grid at their best (and worst) after that answer."""
+def by_method(study: Study, results: Results, case: Case, at: int = -1) -> dict[str, Sessions]:
+    """Return the sessions of every method in a case.
+
+    Methods with a grid have the best (and worst) setting after answer `at`.
+    """
     utility, noise, dim = case
 
-    def tried(method: str) -> list[Line]:
-        return _tried(study, results, utility, dim, Judge(noise), method)
+    def tried(method: str) -> list[Sessions]:
+        return _tried(study, results, utility, dim, SimulatedRater(noise), method)
 
     algorithm_3 = tried(ALGORITHM_3)
     return {
         PROCESS: tried(PROCESS)[0],
-        BEST: best_line(algorithm_3, at),
-        WORST: min(algorithm_3, key=lambda line: line.mean(at)),
+        BEST: best_setting(algorithm_3, at),
+        WORST: min(algorithm_3, key=lambda sessions: sessions.mean(at)),
         PAPER: tried(PAPER)[0],
-        NEIGHBOURS: best_line(tried(NEIGHBOURS), at),
-        SEPCMA: best_line(tried(SEPCMA), at),
+        NEIGHBOURS: best_setting(tried(NEIGHBOURS), at),
+        SEPCMA: best_setting(tried(SEPCMA), at),
         RANDOM: tried(RANDOM)[0],
     }
 
 
-def judged(study: Study, results: Results) -> dict[str, dict[str, dict[str, Line]]]:
-    """By habit and utility: rank-process and Algorithm 3 at its best μ in hindsight."""
+def by_rater(study: Study, results: Results) -> dict[str, dict[str, dict[str, Sessions]]]:
+    """Return rank-process and Algorithm 3 at its best μ, by kind of rater and utility."""
     return {
         name: {
             utility: {
-                label: best_line(
+                label: best_setting(
                     _tried(study, results, utility, study.judged_dim, judge, method), -1
                 )
                 for label, method in ((PROCESS, PROCESS), (BEST, ALGORITHM_3))
@@ -79,7 +88,7 @@ def judged(study: Study, results: Results) -> dict[str, dict[str, dict[str, Line
 
 
 def measured(study: Study, results: Results) -> Measured:
-    """What each (m, k) gained, a mean over the utilities."""
+    """Return the gain of each (m, k), averaged over the utilities."""
     rows = []
     for noise in study.mk_noises:
         for m, k in study.mk():
@@ -99,27 +108,27 @@ def measured(study: Study, results: Results) -> Measured:
 
 
 def summary(study: Study, results: Results) -> dict[str, Any]:
-    """All that was found, as plain JSON values; parts that were not run are left out."""
+    """Return all results of the parts that were run, as JSON values."""
     found: dict[str, Any] = {
         "quick": study.quick,
         "seeds": study.seeds,
         "first_seed": study.first_seed,
         "rounds": study.rounds,
         "pictures": study.pictures,
-        "claims": claims(study, results),
+        "claims": [claim.to_json() for claim in claims(study, results)],
     }
     if "people" in study.parts:
         found["cases"] = [
             {
                 **dict(zip(("utility", "noise", "dim"), case, strict=True)),
-                "methods": {k: told(v) for k, v in lines(study, results, case).items()},
+                "methods": {k: v.to_json() for k, v in by_method(study, results, case).items()},
             }
             for case in cases(study)
         ]
     if "judges" in study.parts:
         found["judges"] = {
-            name: {u: {k: told(v) for k, v in by.items()} for u, by in of.items()}
-            for name, of in judged(study, results).items()
+            name: {u: {k: v.to_json() for k, v in by.items()} for u, by in of.items()}
+            for name, of in by_rater(study, results).items()
         }
     if "mk" in study.parts:
         found["mk"] = [_priced(row) for row in measured(study, results).rows]
@@ -128,100 +137,99 @@ def summary(study: Study, results: Results) -> dict[str, Any]:
     return found
 
 
-def claims(study: Study, results: Results) -> list[dict[str, Any]]:
-    """What the README says, held against what was measured; only what these rounds can tell."""
-    found: list[dict[str, Any]] = []
+def claims(study: Study, results: Results) -> list[Claim]:
+    """Return the claims that the parts and rounds of a study can decide."""
+    found: list[Claim] = []
     if "people" in study.parts:
         found += _against_others(study, results)
         if study.rounds >= 10:
-            found += _noise_is_known(study, results)
+            found += _noise_estimates(study, results)
         if study.rounds >= 16:
             found += _fewer_rounds(study, results)
     if "judges" in study.parts:
-        found += _habits(study, results)
+        found += _rater_claims(study, results)
     return found
 
 
 def _tried(
-    study: Study, results: Results, utility: str, dim: int, judge: Judge, method: str
-) -> list[Line]:
-    def found(setting: float | None) -> Line:
-        condition = study.condition(utility, dim, judge, method, setting)
-        return Line(setting, results[condition].gains)
+    study: Study, results: Results, utility: str, dim: int, judge: SimulatedRater, method: str
+) -> list[Sessions]:
+    return [
+        results[study.condition(utility, dim, judge, method, setting)]
+        for setting in study.grid(method)
+    ]
 
-    return [found(setting) for setting in study.grid(method)]
 
-
-def _against_others(study: Study, results: Results) -> list[dict[str, Any]]:
+def _against_others(study: Study, results: Results) -> list[Claim]:
     def lead_over(label: str) -> Leads:
         leads = {}
         for case in cases(study, study.claimed):
-            found = lines(study, results, case)
+            found = by_method(study, results, case)
             leads[_named(case)] = found[PROCESS].gains[:, -1] - found[label].gains[:, -1]
         return leads
 
     best, random = lead_over(BEST), lead_over(RANDOM)
     words = f"minus best of {study.pictures} random pictures"
     return [
-        claim(f"minus {BEST}: mean over cases", best, 0.4),
-        claim(f"minus {BEST}: least case", best, 0.0, least=True),
-        claim(f"{words}: mean over cases", random, 1.4),
-        claim(f"{words}: least case", random, 1.4, least=True),
+        lead_claim(f"minus {BEST}: mean over cases", best, 0.4),
+        lead_claim(f"minus {BEST}: least case", best, 0.0, least=True),
+        lead_claim(f"{words}: mean over cases", random, 1.4),
+        lead_claim(f"{words}: least case", random, 1.4, least=True),
     ]
 
 
-def _fewer_rounds(study: Study, results: Results) -> list[dict[str, Any]]:
+def _fewer_rounds(study: Study, results: Results) -> list[Claim]:
     leads = {}
     for case in cases(study, study.claimed):
-        found = lines(study, results, case, at=16)
+        found = by_method(study, results, case, at=16)
         leads[_named(case)] = found[PROCESS].gains[:, 10] - found[BEST].gains[:, 16]
-    return [claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)]
+    return [lead_claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)]
 
 
-def _habits(study: Study, results: Results) -> list[dict[str, Any]]:
-    of = judged(study, results)
+def _rater_claims(study: Study, results: Results) -> list[Claim]:
+    of = by_rater(study, results)
 
-    def final(habit: str, utility: str) -> NDArray[np.float64]:
-        return of[habit][utility][PROCESS].gains[:, -1]
+    def final(rater: str, utility: str) -> NDArray[np.float64]:
+        return of[rater][utility][PROCESS].gains[:, -1]
 
-    def lead(habit: str) -> Leads:
-        return {u: final(habit, u) - final("ranks all", u) for u in study.utilities}
+    def lead(rater: str) -> Leads:
+        return {u: final(rater, u) - final("ranks all", u) for u in study.utilities}
 
     return [
-        claim(
+        lead_claim(
             "with the best 3 named minus with all ranked: mean over tastes", lead("names 3"), -0.4
         ),
-        claim("with a tenth of answers random minus with none: mean", lead("lapses"), -0.4),
+        lead_claim("with a tenth of answers random minus with none: mean", lead("lapses"), -0.4),
     ]
 
 
-def _noise_is_known(study: Study, results: Results) -> list[dict[str, Any]]:
-    """One claim for each noise, about the case in which the factor is furthest from 1."""
+def _noise_estimates(study: Study, results: Results) -> list[Claim]:
+    """Return one claim per noise, about the case whose factor is furthest from 1."""
     found = []
     for noise in (n for n in study.noises if n > 0):
         logs = {}
         for case in cases(study, study.claimed):
             if case[1] == noise:
-                condition = study.condition(case[0], case[2], Judge(noise), PROCESS)
+                condition = study.condition(case[0], case[2], SimulatedRater(noise), PROCESS)
                 logs[_named(case)] = np.log(results[condition].noise / noise)
         factors = {case: _factor(values) for case, values in logs.items()}
         worst = max(logs, key=lambda case: abs(float(logs[case].mean())))
         found.append(
-            {
-                "name": f"estimates the noise {noise:g} after 10 rounds within a factor of 2: "
+            benchmark_claim(
+                f"estimates the noise {noise:g} after 10 rounds within a factor of 2: "
                 "geometric mean of the factor, case furthest from 1",
-                "holds": 0.5 <= factors[worst]["measured"] <= 2,
-                "needed": "0.5 to 2",
-                **factors[worst],
-                "where": worst,
-                "cases": factors,
-            }
+                holds=0.5 <= factors[worst]["measured"] <= 2,
+                needed="0.5 to 2",
+                found=factors[worst],
+                where=worst,
+                cases=factors,
+            )
         )
     return found
 
 
 def _factor(logs: NDArray[np.float64]) -> dict[str, Any]:
-    """The geometric mean, its error to first order, and the median."""
+    """Return the geometric mean, its standard error to first order, and the median."""
     mean, error = math.exp(float(logs.mean())), standard_error(logs)
     return {
         "measured": mean,

@@ -1,7 +1,7 @@
-"""Whom methods meet in the benchmark of looks: a taste in pictures or in a box, by name and seed.
+"""The tastes of the study of looks, in pictures or in a box, by name and seed.
 
-Pictures are expensive and the same candidates come up for many tastes, so each process remembers
-what it has rendered, by the candidate's bytes.
+Pictures are expensive and many tastes see the same candidates, so each process caches rendered
+pictures by the candidate's bytes.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import unknown_name
-from zorank.experiments.boxes import box_taste
-from zorank.experiments.held_out_tastes import HELD_OUT_KINDS
-from zorank.experiments.picture_tastes import (
+from zorank.experiments.looks.boxes import box_taste
+from zorank.experiments.looks.held_out_tastes import HELD_OUT_KINDS
+from zorank.experiments.looks.picture_tastes import (
     NUMBER_KINDS,
     SKETCHED_KINDS,
     Kind,
     Reference,
     Utility,
 )
+from zorank.experiments.picture_qualities import Picture, taste_in_pictures
 from zorank.experiments.simulated_raters import Taste
-from zorank.experiments.tastes import Picture, taste_in_pictures
 from zorank.looks import PLANS, for_renderer
 from zorank.protocols import Looks
 from zorank.renderers import Landscape
@@ -34,19 +34,19 @@ from zorank.types import Vector
 
 LANDSCAPE, DREAM, PEERS = "landscape", "dream", "peers"
 EYE = Landscape(size=64)
-"""What the simulated person looks at."""
+"""The renderer whose pictures the simulated rater sees."""
 RANDOM_PICTURES = 400
-"""How many random landscapes tell the mean and the standard deviation of a taste."""
-REMEMBERED = 4096
+"""The number of random landscapes that tastes are standardised over."""
+CACHED_PICTURES = 4096
 PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
-"""How many looks there are: as many as the studio takes on an ordinary machine."""
+"""The number of looks, as the studio plans it on an ordinary machine."""
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
 """The tastes in landscapes, by name."""
 
 
 def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
-    """The taste of a person of this seed, on the scale of random candidates."""
+    """Return a taste, standardised over random candidates."""
     if part == PEERS:
         return box_taste(name, dim, seed)
     return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
@@ -54,17 +54,17 @@ def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
 
 @lru_cache(maxsize=64)
 def landscape_taste(name: str, seed: int) -> Taste:
-    """A taste of `KINDS` in landscapes: mean 0, sd 1, smaller is better."""
+    """Return a taste of `KINDS` in landscapes: mean 0, sd 1, smaller is better."""
     if name not in KINDS:
         raise unknown_name("taste", name, KINDS)
     utility = KINDS[name].make(seed, reference())
     values = -utility(reference().pictures, reference().candidates)
-    return Taste(_Seen(utility), float(values.mean()), float(values.std()))
+    return Taste(_PictureLoss(utility), float(values.mean()), float(values.std()))
 
 
 @lru_cache(maxsize=1)
 def reference() -> Reference:
-    """Random landscapes: the same ones for every taste and seed."""
+    """Return random landscapes, the same for every taste and seed."""
     draws, shell = rng.for_content(0, b"random landscapes"), Shell()
     x = np.array([shell.place(draws.standard_normal(EYE.dim)) for _ in range(RANDOM_PICTURES)])
     pictures = np.stack([EYE.picture(row) for row in x])
@@ -72,8 +72,8 @@ def reference() -> Reference:
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """Minus the utility of candidates' landscapes; of one candidate or of many."""
+class _PictureLoss:
+    """Minus the utility of the landscapes of one candidate, (d,), or of many, (n, d)."""
 
     utility: Utility
 
@@ -84,20 +84,20 @@ class _Seen:
         return values if x.ndim == 2 else float(values[0])
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=CACHED_PICTURES)
 def _landscape(candidate: bytes) -> Any:
     return EYE.picture(np.frombuffer(candidate))
 
 
 def dream_prompt(seed: int) -> str:
-    """The prompt that a person of this seed gave."""
+    """Return the prompt of a rater with this seed."""
     from zorank.experiments.paper.latents import PROMPTS
 
     return PROMPTS[seed % len(PROMPTS)]
 
 
 def dream_taste(seed: int) -> Taste:
-    """Four of eight qualities, weighed by the seed, in pictures of the seed's prompt."""
+    """Return a taste of four of eight qualities in pictures of the seed's prompt."""
     from zorank.experiments.paper.latents import renderer_of
 
     prompt = dream_prompt(seed)
@@ -106,20 +106,20 @@ def dream_taste(seed: int) -> Taste:
 
 @lru_cache(maxsize=2)
 def _dreams(prompt: str) -> Callable[[Vector], Picture]:
-    from zorank.experiments.paper.latents import looks, renderer_of
+    from zorank.experiments.paper.latents import picture_function, renderer_of
 
-    small = looks(renderer_of(None, prompt))
+    small = picture_function(renderer_of(None, prompt))
 
-    @lru_cache(maxsize=REMEMBERED // 2)
-    def dreamt(candidate: bytes) -> Picture:
+    @lru_cache(maxsize=CACHED_PICTURES // 2)
+    def cached(candidate: bytes) -> Picture:
         return small(np.frombuffer(candidate))
 
-    return lambda x: dreamt(np.ascontiguousarray(x, dtype=np.float64).tobytes())
+    return lambda x: cached(np.ascontiguousarray(x, dtype=np.float64).tobytes())
 
 
 @lru_cache(maxsize=2)
 def looks_of(part: str, seed: int) -> Looks | None:
-    """What candidates look like in a run of this seed; None in a box."""
+    """Return the looks of candidates in a run with this seed; None in a box."""
     if part == PEERS:
         return None
     renderer: Any = Landscape()
