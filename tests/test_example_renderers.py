@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zorank.studio.offer import offer
+from zorank.studio.catalog import select_renderers
 
 FOLDER = Path(__file__).parents[1] / "examples" / "renderers"
 CASES = {
@@ -26,7 +26,7 @@ def load(target):
 @pytest.mark.parametrize("target", CASES)
 def test_it_renders_what_it_says_and_the_same_again(target, monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
-    ((name, kind),) = offer(target, load).items()
+    ((name, kind),) = select_renderers(target, load).items()
     assert name == target
     renderer = kind.make()
     media_type, opening = CASES[target]
