@@ -478,7 +478,7 @@ def test_a_rater_cannot_open_the_home_page(studio, person):
     rater.press("Enter")
     rater.expect_round(0, "start")
     home = guest.open(studio, "/", token=None)
-    expect(home.see("heading")).to_have_text("Not yours")
+    expect(home.see("heading")).to_have_text("No access")
     expect(home.see("new-run")).to_have_count(0)
 
 
@@ -928,7 +928,9 @@ def test_the_judge_orders_the_person_corrects_and_they_agree_so_far(with_a_judge
     tab = person().open(server, f"/runs/{run_id}")
     tab.expect_round(1, "rank")
     expect_order(tab, order)
-    expect(tab.see("judge-note")).to_contain_text("ordered by brightness: correct it, then go on")
+    expect(tab.see("judge-note")).to_contain_text(
+        "sorted by brightness: correct the order, then continue"
+    )
     expect(tab.see("tray").locator(".tray-item")).to_have_count(6)
 
     tab.drag(tab.card(order[1]).get_by_test_id("badge"), tab.card(order[0]))
@@ -1054,20 +1056,20 @@ def test_a_judge_is_chosen_for_a_new_run(serve, person):
     server = serve("--renderer", "dream", "--prompt", "snowy night", *small)
     tab = person().open(server)
     tab.see("new-run").click()
-    nobody = tab.see("judges").get_by_role("radio", name="Nobody")
+    nobody = tab.see("judges").get_by_role("radio", name="None")
     expect(nobody).to_be_checked()
     tab.see("start-run").click()
     tab.expect_round(0, "start")
     alone = run_of(tab)
 
     tab.page.goto(server.url)
-    choose_judge(tab, "Dream")
+    choose_judge(tab, "Built-in")
     tab.see("start-run").click()
     tab.expect_round(0, "start")
     judged = run_of(tab)
     order = judges_order(server, judged)
     expect_order(tab, order)
-    expect(tab.see("judge-note")).to_contain_text("ordered by dream")
+    expect(tab.see("judge-note")).to_contain_text("sorted by dream")
     tab.see("next").click()
     tab.expect_round(1, "rank")
     expect_order(tab, judges_order(server, judged))
@@ -1105,9 +1107,9 @@ def test_a_run_that_began_with_other_weights_says_so_calmly(serve, person):
 
 def test_a_judge_needs_words_where_the_pictures_have_none(studio, person):
     tab = person().open(studio)
-    choose_judge(tab, "Dream")
+    choose_judge(tab, "Built-in")
     tab.see("start-run").click()
-    wanted = tab.page.get_by_label("What it looks for")
+    wanted = tab.page.get_by_label("What the model looks for")
     expect(wanted).to_be_focused()  # the browser asks for it, and nothing was started
     expect(wanted).to_have_css("opacity", "1")
     wanted.fill("snowy night")
@@ -1122,7 +1124,7 @@ def test_the_studios_judge_is_chosen_until_somebody_says_otherwise(with_a_judge,
     tab.see("new-run").click()
     own = tab.see("judges").get_by_role("radio", name="Brightness")
     expect(own).to_be_checked()
-    tab.see("judges").get_by_role("radio", name="Nobody").check()
+    tab.see("judges").get_by_role("radio", name="None").check()
     tab.see("start-run").click()
     tab.expect_round(0, "start")
     with server.client() as client:

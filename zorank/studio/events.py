@@ -94,7 +94,8 @@ def current_events(run_id: str, studio: Studio, access: Access) -> dict[str, Bas
         if session.renderer.tells_progress:
             shown = [slate[candidate] for candidate in session.shown]
             shares = pool.shares(run_id, shown, size)
-            pictures = [p and data_url(p) for p in pool.previews(run_id, shown, size)]
+            found = pool.previews(run_id, shown, size)
+            pictures = [None if p is None else data_url(p) for p in found]
             events["progress"] = ProgressEvent(round=index, shares=shares)
             events["previews"] = PreviewsEvent(round=index, pictures=pictures)
     return events

@@ -58,7 +58,7 @@ def _page(
     access = guard.access(request)
     if access is None:
         text = "Open the link that the studio printed when it started, or the one you were sent."
-        return _message(request, 401, "This link opens nothing", text)
+        return _message(request, 401, "Invalid link", text)
     if token := request.query_params.get("token"):
         return _enter(request, access.role, token, access.run)
     run_id = context.get("run_id")

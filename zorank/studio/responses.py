@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-Question = Literal["start", "rank", "best"]
+from zorank.slates import Question
+
 Role = Literal["owner", "rater"]
 
 

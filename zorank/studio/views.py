@@ -215,7 +215,7 @@ def history(studio: Studio, session: Session, role: Role) -> History:
     """Describe the answered rounds; a rater gets no data about the raters and the judge."""
     rows = _history_rows(studio, session)
     if role != "owner":
-        hidden = {**_reported({}), "judge_agreement": None, "raters": []}
+        hidden: dict[str, Any] = {**_reported({}), "judge_agreement": None, "raters": []}
         return History(rows=[row.model_copy(update=hidden) for row in rows], raters=[])
     known = session.rater_agreements()
     answers = Counter(name for row in rows for name in row.raters)
