@@ -26,7 +26,7 @@ from zorank.renderers.interface.hooks import RENAMED, read, takes_parameter
 from zorank.renderers.options import option
 from zorank.stores import open_store
 from zorank.studio import create_app
-from zorank.studio.offer import offer
+from zorank.studio.catalog import select_renderers
 from zorank.types import Exhibit
 
 
@@ -328,13 +328,13 @@ def test_a_dim_that_is_no_number_of_coordinates_is_refused(dim):
     with pytest.raises(InvalidInput, match="Odd is no renderer"):
         _ = resolve(odd()).dim
     with pytest.raises(InvalidInput, match="mine:odd is no renderer"):
-        offer("mine:odd", {"mine:odd": odd}.__getitem__)
+        select_renderers("mine:odd", {"mine:odd": odd}.__getitem__)
 
 
 def test_things_that_are_no_renderer_are_refused_by_name_where_they_enter():
     for thing in (3, object, lambda: 5):
         with pytest.raises(InvalidInput, match=r"mine:it is no renderer"):
-            offer("mine:it", {"mine:it": thing}.__getitem__)
+            select_renderers("mine:it", {"mine:it": thing}.__getitem__)
     with pytest.raises(InvalidInput, match="wrong is no renderer"):
         kinds_of({"wrong": 3})
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zorank import Poll, Ranking
-from zorank.studio.agreement import BEST_BELIEVED, Agreement, agreements
+from zorank.studio.agreement import LARGEST_ACCURACY, Agreement, agreements
 from zorank.types import Ballot
 
 
@@ -100,7 +100,7 @@ def test_three_quarters_right_keeps_the_weight_of_a_new_rater():
 
 
 def test_a_weight_is_bounded_however_long_the_record():
-    best = math.log(BEST_BELIEVED / (1 - BEST_BELIEVED)) / math.log(3)
+    best = math.log(LARGEST_ACCURACY / (1 - LARGEST_ACCURACY)) / math.log(3)
     assert Agreement(10**9, 10**9).weight == pytest.approx(best)
     assert Agreement(0, 10**9).weight == pytest.approx(math.log(0.51 / 0.49) / math.log(3))
 

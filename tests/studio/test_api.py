@@ -446,7 +446,7 @@ def test_a_raters_link_opens_one_run_and_only_to_rank(client, app, invited, run_
         given = {"order": [[0]], "rater": rater}
         impostor = invited.post(f"/api/runs/{run_id}/rounds/0/answer", json=given)
         assert impostor.status_code == 422
-        assert "say who you are" in impostor.json()["detail"]
+        assert "needs a name" in impostor.json()["detail"]
     assert invited.get(f"/api/runs/{run_id}/history").json()["raters"] == []
     client.delete(f"/api/runs/{run_id}/invite")
     assert invited.get(f"/api/runs/{run_id}/round").status_code == 401
@@ -517,11 +517,11 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     ahead = draft.json()["ahead"]
     assert len(ahead) == 6
     early = [client.get(url).content for url in ahead]
-    while not studio.gallery.idle:
+    while not studio.render_pool.idle:
         time.sleep(0.02)
     answer(client, run_id, [[3], [1]])
     with studio.session(run_id) as session:
-        assert studio.gallery.ready(run_id, session.run.ask(), 64) == 6
+        assert studio.render_pool.ready(run_id, session.run.ask(), 64) == 6
     waiting = client.get(f"/api/runs/{run_id}/round").json()
     assert [e["url"] for e in waiting["exhibits"]] == ahead
     assert [client.get(url).content for url in ahead] == early

@@ -12,8 +12,8 @@ import pytest
 from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Poll, Ranking, Run, optimizers
 from zorank.stores import MemoryStore, open_store
-from zorank.studio.gallery import fingerprint
 from zorank.studio.presentation import shown_order, to_candidates
+from zorank.studio.render_pool import fingerprint
 from zorank.types import Ballot
 
 KILLS = 20

@@ -20,7 +20,7 @@ from zorank.optimizers import PickStart
 from zorank.stores import MemoryStore, open_store
 from zorank.studio import create_app
 from zorank.studio.access import resolve
-from zorank.studio.gallery import fingerprint
+from zorank.studio.render_pool import fingerprint
 from zorank.types import Ballot, Exhibit, Ranking
 
 TOKEN = "owner-token-of-the-tests"

@@ -8,8 +8,8 @@ import pytest
 from zorank.errors import InvalidInput
 from zorank.renderers import REGISTRY, Diffusers
 from zorank.renderers.interface import resolve
-from zorank.studio.gallery import DRAFTED, SOON, Gallery
-from zorank.studio.offer import offer
+from zorank.studio.catalog import select_renderers
+from zorank.studio.render_pool import RenderPool, Urgency
 from zorank.types import Exhibit
 
 PATIENCE = 60
@@ -37,7 +37,7 @@ class Slow:
 
 def asked_while_busy(renderer, urgencies):
     """The gallery is busy with point 0 while the others are asked for; the groups that came."""
-    gallery = Gallery(workers=1)
+    gallery = RenderPool(workers=1)
     futures = [gallery.request("run", resolve(renderer), POINTS[0])]
     assert renderer.halfway.wait(PATIENCE)
     futures += [
@@ -51,18 +51,24 @@ def asked_while_busy(renderer, urgencies):
 
 
 def test_those_who_like_it_get_several_at_once_and_each_picture_finds_its_place():
-    assert asked_while_busy(Slow(), [SOON] * 5) == [[0], [1, 2, 3, 4], [5]]
-    assert asked_while_busy(Slow(together=1), [SOON] * 5) == [[0], [1], [2], [3], [4], [5]]
+    assert asked_while_busy(Slow(), [Urgency.SOON] * 5) == [[0], [1, 2, 3, 4], [5]]
+    assert asked_while_busy(Slow(together=1), [Urgency.SOON] * 5) == [[0], [1], [2], [3], [4], [5]]
 
 
 def test_what_is_needed_does_not_wait_for_what_is_guessed():
-    urgencies = [DRAFTED, SOON, DRAFTED, SOON, DRAFTED]
+    urgencies = [
+        Urgency.PREVIEWED,
+        Urgency.SOON,
+        Urgency.PREVIEWED,
+        Urgency.SOON,
+        Urgency.PREVIEWED,
+    ]
     assert asked_while_busy(Slow(), urgencies) == [[0], [2, 4], [1, 3, 5]]
 
 
 def test_how_far_each_one_is():
     renderer = Slow()
-    gallery = Gallery(workers=1)
+    gallery = RenderPool(workers=1)
     first = gallery.request("run", resolve(renderer), POINTS[0])
     assert renderer.halfway.wait(PATIENCE)
     assert gallery.shares("run", POINTS[:2], 0) == [0.5, None]
@@ -78,8 +84,8 @@ def test_what_there_is_to_see_of_each_one_meanwhile():
                 preview(0, Exhibit("text/plain", b"a preview"))
             return super().render(candidates, progress)
 
-    for urgency, seen in [(SOON, b"a preview"), (DRAFTED, None)]:
-        renderer, gallery = Showing(), Gallery(workers=1)
+    for urgency, seen in [(Urgency.SOON, b"a preview"), (Urgency.PREVIEWED, None)]:
+        renderer, gallery = Showing(), RenderPool(workers=1)
         first = gallery.request("run", resolve(renderer), POINTS[0], urgency)
         assert renderer.halfway.wait(PATIENCE)
         shown, nothing = gallery.previews("run", POINTS[:2], 0)
@@ -99,16 +105,16 @@ def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
 
     renderer = Fragile()
     with pytest.raises(ValueError, match="3 exhibits of 4 candidates"):
-        asked_while_busy(renderer, [SOON] * 5)
+        asked_while_busy(renderer, [Urgency.SOON] * 5)
     renderer.broken = False
-    gallery = Gallery(workers=1)
+    gallery = RenderPool(workers=1)
     again = gallery.request("run", resolve(renderer), POINTS[1])
     assert again.result(PATIENCE).data == POINTS[1].tobytes()
 
 
 def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
     renderer = Slow(together=1)
-    gallery = Gallery(workers=1)
+    gallery = RenderPool(workers=1)
     futures = [gallery.request("run", resolve(renderer), point) for point in POINTS]
     assert renderer.halfway.wait(PATIENCE)
     renderer.go_on.set()
@@ -124,7 +130,7 @@ def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
 
 
 def test_a_prompt_is_filled_in_where_there_is_one():
-    offered = offer(None, None, {"prompt": "5"})
+    offered = select_renderers(None, None, {"prompt": "5"})
     assert "landscape" not in offered
     assert offered["diffusers"].given == {"prompt": "5"}
     assert offered["diffusers"].make().prompt == "5"
@@ -132,7 +138,7 @@ def test_a_prompt_is_filled_in_where_there_is_one():
 
 
 def test_options_are_of_the_kind_their_default_is():
-    made = offer("diffusers", None, {"steps": "12", "guidance": "3", "sampler": "ddim"})
+    made = select_renderers("diffusers", None, {"steps": "12", "guidance": "3", "sampler": "ddim"})
     assert made["diffusers"].given == {"steps": 12, "guidance": 3, "sampler": "ddim"}
     assert made["diffusers"].make().renderer == Diffusers(steps=12, guidance=3, sampler="ddim")
 
@@ -141,7 +147,9 @@ def test_a_prompt_where_there_is_none_is_refused_with_who_takes_one():
     with pytest.raises(
         InvalidInput, match=r"landscape takes no 'prompt'; choose --renderer .*dif"
     ):
-        offer("landscape", None, {"prompt": "a house"})
+        select_renderers("landscape", None, {"prompt": "a house"})
     with pytest.raises(InvalidInput, match="no renderer takes 'colour'"):
-        offer(None, None, {"colour": "red"})
-    assert [kind.maker for kind in offer(None, None).values()] == list(REGISTRY.values())
+        select_renderers(None, None, {"colour": "red"})
+    assert [kind.maker for kind in select_renderers(None, None).values()] == list(
+        REGISTRY.values()
+    )

@@ -16,8 +16,8 @@ from zorank.oracles.pictures import score_exhibits
 from zorank.renderers import Dream
 from zorank.studio import create_app
 from zorank.studio.agreement import Agreement, agreement_with
-from zorank.studio.judging import Choice, Panel
-from zorank.studio.offer import offer_judge
+from zorank.studio.catalog import select_judges
+from zorank.studio.judging import JudgeSpec, Panel
 from zorank.studio.presentation import shown_order, to_candidates, to_screen
 from zorank.types import Exhibit
 
@@ -56,7 +56,7 @@ def broken(shown):
 
 def studio(store, judge=blueness, name="mine:blueness", **options):
     """A client of a studio whose runs this judge looks at."""
-    panel = Panel(judge_kinds({name: judge}), Choice(name, options)) if judge else None
+    panel = Panel(judge_kinds({name: judge}), JudgeSpec(name, options)) if judge else None
     renderers = {"landscape": Small, "texts": Texts}
     return client_of(store, renderers, panel=panel)
 
@@ -365,12 +365,12 @@ def test_the_studios_judge_is_offered_as_it_was_given(store):
 
 def test_a_judge_is_offered_by_name_or_of_ones_own():
     load = {"mine:blueness": blueness, "mine:number": 3}.__getitem__
-    assert offer_judge(None, {}, load).default is None
-    panel = offer_judge("mine:blueness", {}, load)
-    assert panel.default == Choice("mine:blueness")
+    assert select_judges(None, {}, load).default is None
+    panel = select_judges("mine:blueness", {}, load)
+    assert panel.default == JudgeSpec("mine:blueness")
     assert set(panel.judges) == {"clip", "dream", "mine:blueness"}
-    assert offer_judge("clip", {"prompt": "snow"}, load).default.options == {"prompt": "snow"}
-    offer_judge("clip", {}, load)  # a renderer may have the prompt
+    assert select_judges("clip", {"prompt": "snow"}, load).default.options == {"prompt": "snow"}
+    select_judges("clip", {}, load)  # a renderer may have the prompt
     for wanted, options, words in [
         ("clop", {}, "did you mean clip"),
         ("mine:number", {}, "is not a judge"),
@@ -379,7 +379,7 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
         (None, {"prompt": "snow"}, "name it"),
     ]:
         with pytest.raises(InvalidInput, match=words):
-            offer_judge(wanted, options, load)
+            select_judges(wanted, options, load)
 
 
 def test_wrong_judges_are_refused_in_one_sentence(refused, tmp_path, monkeypatch):

@@ -146,14 +146,14 @@ def test_what_was_learned_from_looks_is_said_to_the_owner_alone(store):
     assert not any("taste" in sentence for sentence in shown(client, run_id)["words"])
     answer(client, run_id)
     *_, taste, first = shown(client, run_id)["words"]
-    assert taste.startswith("Your taste shows ")
+    assert taste.startswith("Your choices depend ")
     assert first.startswith("The best of ")
     rater = client.get(f"/api/runs/{run_id}", headers=header).json()
     assert (rater["words"], rater["note"]) == ([], "")
     client.patch(f"/api/runs/{run_id}", json={"raters": 2}).raise_for_status()
     for name in ("ann", "bob"):
         answer(client, run_id, rater=name)
-    assert "The raters' taste shows" in " ".join(shown(client, run_id)["words"])
+    assert "The raters' choices depend" in " ".join(shown(client, run_id)["words"])
 
 
 # Looks that fail
@@ -194,7 +194,7 @@ def test_answers_go_on_without_a_look_that_fails(store, broken):
     run_id = new_run(client)
     answer(client, run_id, 2)
     note = shown(client, run_id)["note"]
-    assert note.startswith(f"This run goes on without the renderer’s looks: {problem}")
+    assert note.startswith(f"This run continues without looks, because they failed: {problem}")
     assert note.endswith(".")
     assert note.count(". ") == 0
     answer(client, run_id, 2)
@@ -244,7 +244,7 @@ def test_a_look_that_changes_its_mind_between_two_starts(store):
     answer(again, run_id, 2)
     note = shown(again, run_id)["note"]
     assert note == (
-        "This run goes on without the renderer’s looks: "
+        "This run continues without looks, because they failed: "
         "the look function returns other numbers than when the run began."
     )
     once_more = started(store)
@@ -260,7 +260,7 @@ def test_a_look_that_is_gone(store):
     again = started(store, Drawn)
     answer(again, run_id, 2)
     assert shown(again, run_id)["rounds"] == 5
-    without = "This run goes on without looks: its renderer has none any more."
+    without = "This run continues without looks, because its renderer no longer has any."
     assert shown(again, run_id)["note"] == without
     damaged = {**store.record(run_id).meta["looks"], "reference": -1}
     store.change_meta(run_id, {"looks": damaged})
@@ -345,7 +345,7 @@ def test_it_is_the_same_run_whether_or_not_somebody_looked_ahead(store, monkeypa
             return np.sin(candidates @ mixer)
 
     late, ahead = started(store, Wide), started(store, Wide)
-    late.app.state.studio.looker.watch = lambda session: None
+    late.app.state.studio.look_worker.watch = lambda session: None
     theirs = new_run(late)
     answer(late, theirs, 4)
     seen.clear()

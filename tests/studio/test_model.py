@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Run, optimizers
 from zorank.optimizers import RankProcess
-from zorank.studio import sessions
+from zorank.studio import new_run as run_creation
 
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
 
@@ -129,7 +129,7 @@ def degenerate(store, rounds, choose):
 
 def test_somebody_who_sees_no_difference_ever(store):
     said = degenerate(store, 25, lambda index: [])
-    assert set(map(tuple, said[1:])) == {("Nothing to build on yet; every set is drawn afresh.",)}
+    assert set(map(tuple, said[1:])) == {("No preference yet, so every set is drawn at random.",)}
 
 
 def test_somebody_who_picks_a_start_and_then_sees_no_difference(store):
@@ -141,7 +141,7 @@ def test_somebody_who_picks_a_start_and_then_sees_no_difference(store):
 
 def test_somebody_who_always_takes_the_first_place(store):
     said = degenerate(store, 25, lambda index: [[0]])
-    kept = ["You keep to one place; the pictures are shuffled every round."]
+    kept = ["You always choose the same position, but pictures are shuffled every round."]
     assert said[4] != kept
     assert all(sentences == kept for sentences in said[5:])
 
@@ -178,7 +178,7 @@ class Counting(RankProcess):
 @pytest.fixture
 def calls(monkeypatch):
     monkeypatch.setitem(optimizers.REGISTRY, "counting", Counting)
-    monkeypatch.setattr(sessions, "RankProcess", Counting)
+    monkeypatch.setattr(run_creation, "RankProcess", Counting)
     Counting.calls.clear()
     return Counting.calls
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from zorank.studio.status_text import Facts, could_stop, words
+from zorank.studio.status_text import Facts, could_stop, progress_sentences
 
 REPORT = {
     "radius": 0.5,
@@ -24,22 +24,22 @@ def after(rounds, *, alike=0, one_place=0, several=False, growing=False, **known
 
 
 def test_nothing_is_said_before_there_is_something_to_say():
-    assert words(Facts()) == []
-    assert words(after(1)) == []
-    assert words(after(2)) == ["One of the next is likely better."]
-    assert len(words(after(4))) == 2
+    assert progress_sentences(Facts()) == []
+    assert progress_sentences(after(1)) == []
+    assert progress_sentences(after(2)) == ["The next round probably contains a better picture."]
+    assert len(progress_sentences(after(4))) == 2
 
 
 @pytest.mark.parametrize(
     ("chance", "sentence"),
     [
-        (0.7, "One of the next is likely better."),
-        (0.69, "The next may or may not be better."),
-        (0.5, "The next may or may not be better."),
+        (0.7, "The next round probably contains a better picture."),
+        (0.69, "The next round may or may not contain a better picture."),
+        (0.5, "The next round may or may not contain a better picture."),
     ],
 )
 def test_the_chance_of_something_better(chance, sentence):
-    assert words(after(5, chance=chance))[0] == sentence
+    assert progress_sentences(after(5, chance=chance))[0] == sentence
 
 
 @pytest.mark.parametrize(
@@ -59,25 +59,31 @@ def test_the_chance_of_something_better(chance, sentence):
 def test_how_far_answers_can_be_relied_on(consistency, growing, alone, together):
     for several, sentence in ((False, alone), (True, together)):
         facts = after(5, consistency=consistency, growing=growing, several=several)
-        assert words(facts)[1] == sentence
+        assert progress_sentences(facts)[1] == sentence
 
 
 def test_indifference_is_met_with_larger_differences_where_there_are_any():
-    assert words(after(5, alike=1, growing=True)) == [
+    assert progress_sentences(after(5, alike=1, growing=True)) == [
         "These look alike to you; the next ones differ more."
     ]
-    assert words(after(5, alike=3)) == ["These look alike to you; any small preference helps."]
+    assert progress_sentences(after(5, alike=3)) == [
+        "These look alike to you; any small preference helps."
+    ]
     together = after(5, alike=1, growing=True, several=True)
-    assert words(together) == ["These look alike; the next ones differ more."]
+    assert progress_sentences(together) == ["These look alike; the next ones differ more."]
     nothing_yet = Facts([{}] * 3, alike=3)
-    assert words(nothing_yet) == ["Nothing to build on yet; every set is drawn afresh."]
+    assert progress_sentences(nothing_yet) == [
+        "No preference yet, so every set is drawn at random."
+    ]
 
 
 def test_who_keeps_to_one_place_is_told_so_and_not_that_it_is_enough():
     facts = after(12, one_place=6, gain=0.01)
-    assert words(facts) == ["You keep to one place; the pictures are shuffled every round."]
+    assert progress_sentences(facts) == [
+        "You always choose the same position, but pictures are shuffled every round."
+    ]
     assert not could_stop(facts)
-    assert words(after(12, one_place=5))[0].startswith("One of the next")
+    assert progress_sentences(after(12, one_place=5))[0].startswith("The next round probably")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +99,8 @@ def test_who_keeps_to_one_place_is_told_so_and_not_that_it_is_enough():
 def test_one_could_stop_when_there_is_little_to_gain(rounds, gain, noise, enough):
     facts = after(rounds, gain=gain, noise=noise)
     assert could_stop(facts) is enough
-    assert (words(facts)[-1] == "You could stop here.") is enough
-    assert len(words(facts)) <= 3
+    assert (progress_sentences(facts)[-1] == "You could stop here.") is enough
+    assert len(progress_sentences(facts)) <= 3
 
 
 def test_one_could_stop_only_when_it_stays_so():
@@ -113,7 +119,7 @@ def test_one_could_stop_when_all_looks_alike_and_cannot_differ_more():
 
 def test_a_method_without_a_model_is_passed_over_in_silence():
     facts = Facts([{"radius": 0.35}] * 20)
-    assert words(facts) == []
+    assert progress_sentences(facts) == []
     assert not could_stop(facts)
     wider = Facts([{"radius": 0.35}, {"radius": 0.5}], alike=1)
-    assert words(wider) == ["These look alike to you; the next ones differ more."]
+    assert progress_sentences(wider) == ["These look alike to you; the next ones differ more."]

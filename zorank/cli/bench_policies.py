@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from zorank.cli.tables import new_table
 from zorank.cli.common import out, read_values
+from zorank.cli.tables import new_table
 from zorank.errors import unknown_name
 
 app = typer.Typer(

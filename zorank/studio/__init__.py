@@ -1,4 +1,4 @@
-"""The studio: a web application in which people rank, and the candidates get better."""
+"""The studio: a web application in which people rank candidates."""
 
 from zorank.studio.app import create_app
 

@@ -1,7 +1,7 @@
-"""Who may do what: the owner everything, a rater only to rank in one run.
+"""Tokens and roles: the owner may do everything, a rater may rank in one run.
 
-The owner's token is in the link that the studio prints. A rater's token names its run and carries
-a secret of which the store keeps only a digest, so reading the database gives nobody access.
+The owner's token is in the link that the studio prints. A rater's token contains the run's id and
+a secret. The store keeps only a digest of the secret, so the database grants no access.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ RUN_ID = re.compile(r"[\w-]{1,64}")
 
 @dataclass(frozen=True)
 class Access:
-    """What a token opens: everything, or ranking in one run."""
+    """The role that a token grants, and for a rater the run."""
 
     role: Literal["owner", "rater"]
     run: str | None = None
 
     def may_see(self, run: str) -> bool:
-        """Whether this opens a run at all."""
+        """Whether this role may read a run."""
         return self.role == "owner" or self.run == run
 
 
 def new_token() -> str:
-    """A token that cannot be guessed."""
+    """Return a random token of 192 bits."""
     return secrets.token_urlsafe(24)
 
 
 def new_invitation(run: str) -> tuple[str, str]:
-    """A rater's token for a run, and the digest to keep."""
+    """Return a rater's token for a run, and the digest to store."""
     secret = new_token()
     return f"{run}.{secret}", _digest(secret)
 
 
 def resolve(token: str, owner_token: str, store: Store) -> Access | None:
-    """What a token opens, or None."""
+    """Return the access that a token grants, or None."""
     if compare_digest(token.encode(), owner_token.encode()):
         return Access("owner")
     run, _, secret = token.partition(".")

@@ -1,8 +1,8 @@
-"""How far raters agree, and what each should therefore count.
+"""How far raters agree, and the weights of their ballots that follow from it.
 
 A rater's agreement is the share of their comparisons that the others, taken together, make the
-same way. If raters err independently and each is right with probability p, the best weight of a
-vote is log(p/(1−p)); a rater of whom nothing is known counts 1.
+same way. If raters err independently and each is right with probability p, the optimal weight of
+a vote is log(p/(1−p)). Weights are scaled so that a new rater has weight 1.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy as np
 
 from zorank.types import Poll, Ranking, Vector
 
-# What is believed of a rater before the first shared comparison: right three times in four.
+# Prior of a rater's accuracy: 3 of 4 comparisons right.
 PRIOR_RIGHT, PRIOR_ALL = 3.0, 4.0
-BEST_BELIEVED = 0.98
+LARGEST_ACCURACY = 0.98
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of so many comparisons that others made too, how many went the same way."""
+    """Of `shared` comparisons that others made too, `same` went the same way."""
 
     same: float = 0
     shared: int = 0
@@ -31,20 +31,20 @@ class Agreement:
 
     @property
     def share(self) -> float | None:
-        """The share of the same, or None before the first shared comparison."""
+        """Same / shared, or None before the first shared comparison."""
         return self.same / self.shared if self.shared else None
 
     @property
     def weight(self) -> float:
-        """What a rater with this record counts; 1 for a new one."""
+        """The weight of the rater's ballots; 1 for a new rater."""
         right = (self.same + PRIOR_RIGHT) / (self.shared + PRIOR_ALL)
-        right = min(max(right, 0.51), BEST_BELIEVED)
+        right = min(max(right, 0.51), LARGEST_ACCURACY)
         prior = PRIOR_RIGHT / PRIOR_ALL
         return float(np.log(right / (1 - right)) / np.log(prior / (1 - prior)))
 
 
 def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
-    """Every rater's agreement with the others over these polls, each with its slate's size."""
+    """Return each rater's agreement with the others, from pairs of a poll and its slate's size."""
     found: dict[str, Agreement] = {}
     for poll, m in polls:
         verdicts = {b.rater: _verdicts(b.ranking, m) for b in poll.ballots}
@@ -57,9 +57,9 @@ def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
 
 
 def agreement_with(judge: Ranking, person: Ranking, m: int) -> Agreement:
-    """Of the pairs that a person ordered, how many a judge orders alike; two it ties count half.
+    """Count the pairs that a person ordered and a judge orders alike; the judge's ties count half.
 
-    What the person left open is not counted: a judge that says more does not disagree.
+    Pairs that the person left open are not counted.
     """
     theirs, its = _verdicts(person, m), _verdicts(judge, m)
     meets = (theirs * its)[theirs != 0]
@@ -67,7 +67,7 @@ def agreement_with(judge: Ranking, person: Ranking, m: int) -> Agreement:
 
 
 def _verdicts(ranking: Ranking, m: int) -> Vector:
-    """+1, −1 or 0 for each pair i < j: i better, j better, or nothing said."""
+    """Return +1, −1 or 0 for each pair i < j: i better, j better, or not compared."""
     levels = ranking.levels(m)
     i, j = np.triu_indices(m, 1)
     spoken = (levels[i] >= 0) & (levels[j] >= 0)

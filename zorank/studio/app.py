@@ -1,4 +1,4 @@
-"""Makes the web application: a studio behind tokens, with pages and a JSON interface."""
+"""The application factory: a studio behind tokens, with pages and a JSON interface."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, pages, pictures
-from zorank.studio.guard import Guard
+from zorank.studio import api, media, pages
 from zorank.studio.judging import Panel
-from zorank.studio.sessions import NotThere, Studio
+from zorank.studio.security import Guard
+from zorank.studio.sessions import NotFound
+from zorank.studio.studio import Studio
 
 FOLDER = Path(__file__).parent
 STATUSES: dict[type[Exception], int] = {
     StaleAnswer: 409,
     ReplayError: 409,
-    NotThere: 404,
+    NotFound: 404,
     InvalidInput: 422,
     StoreError: 503,
     MissingExtra: 503,
@@ -47,15 +48,15 @@ def create_app(
     workers: int = 2,
     panel: Panel | None = None,
 ) -> FastAPI:
-    """The studio as an ASGI application.
+    """Create the studio as an ASGI application.
 
     Args:
-        store: where runs are kept; the application holds no state that matters beside it.
-        renderers: name → what makes a renderer, such as its class, or a renderer.
-        token: what opens everything.
-        hosts: the names under which the studio may be addressed; "*" is any.
-        workers: threads that render.
-        panel: the judges of pictures to choose from, and the one that looks at every run.
+        store: where runs are stored; the application keeps only caches beside it.
+        renderers: name → a renderer, or a callable that makes one, such as its class.
+        token: the owner's token.
+        hosts: the allowed host names; "*" allows any.
+        workers: number of rendering threads.
+        panel: the available judges, and the default one.
     """
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
     app.state.studio = Studio(store, renderers, workers, panel)
@@ -64,11 +65,11 @@ def create_app(
     app.add_middleware(_BodyLimit)
     app.middleware("http")(_guarded)
     app.include_router(api.router, prefix="/api")
-    app.include_router(pictures.router, prefix="/api")
+    app.include_router(media.router, prefix="/api")
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     for error, status in STATUSES.items():
-        app.add_exception_handler(error, _sentence(status))
+        app.add_exception_handler(error, _as_detail(status))
     app.add_exception_handler(RequestValidationError, _unprocessable)
     return app
 
@@ -83,7 +84,7 @@ async def _guarded(
     return response
 
 
-def _sentence(status: int) -> Callable[[Request, Exception], Response]:
+def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
         return JSONResponse({"detail": str(error)}, status)
 
@@ -93,12 +94,12 @@ def _sentence(status: int) -> Callable[[Request, Exception], Response]:
 def _unprocessable(_: Request, error: Exception) -> Response:
     first: dict[str, Any] = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
-    said = str(first.get("msg", "cannot be understood"))
+    said = str(first.get("msg", "is invalid"))
     return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)
 
 
 class _BodyLimit:
-    """Refuses bodies that no answer needs, whether or not their length is announced."""
+    """Rejects large request bodies, with or without a Content-Length header."""
 
     LARGEST = 256 * 1024
 
@@ -109,8 +110,8 @@ class _BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        if not announced.isdigit() or int(announced) > self.LARGEST:
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > self.LARGEST:
             refusal = JSONResponse({"detail": "the request's body is too large"}, 413)
             await refusal(scope, receive, send)
             return

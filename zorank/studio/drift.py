@@ -1,4 +1,4 @@
-"""How far a run has drifted: is its noise still noise, how much has its picture changed."""
+"""How far a run has drifted: are its latents still Gaussian noise, how did its picture change."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from zorank.types import Exhibit, Vector
 
 
 def measure(renderer: ResolvedRenderer, stations: Mapping[int, Vector]) -> list[dict[str, Any]]:
-    """The drift of the best after each of these rounds; empty if the renderer measures none."""
+    """Measure the best after each of these rounds; empty if the renderer measures no drift."""
     measured = ((index, renderer.drift(best)) for index, best in stations.items())
     return [{"round": index, **found} for index, found in measured if found]
 
 
 def picture_change(before: Exhibit, after: Exhibit) -> float | None:
-    """The mean change of a colour from 0 to 1; None if these are not two pictures of one size."""
+    """Return the mean change of a colour, 0 to 1; None unless both are pictures of one size."""
     pictures = [_pixels(before), _pixels(after)]
     if any(picture is None for picture in pictures):
         return None
@@ -29,17 +29,19 @@ def picture_change(before: Exhibit, after: Exhibit) -> float | None:
     return float(np.abs(first - second).mean()) / 255
 
 
-def words(measured: Sequence[Mapping[str, Any]], change: float | None) -> str:
-    """One calm sentence for the side of the page; empty if there is nothing to say."""
+def drift_text(measured: Sequence[Mapping[str, Any]], change: float | None) -> str:
+    """Describe the drift in one sentence for the sidebar; empty if it was not measured."""
     if not measured:
         return ""
     if measured[-1]["unusual"]:
         return (
-            "The noise is no longer what the model was trained on; if pictures look odd, go back "
-            "a few rounds."
+            "The latents are no longer typical of Gaussian noise, which the model was trained on. "
+            "If pictures look odd, undo a few rounds."
         )
-    changed = "" if not change else f"; colours changed by {100 * change:.0f} % from the start"
-    return f"The noise is as random as at the start{changed}."
+    changed = (
+        "" if not change else f"; colours have changed by {100 * change:.0f} % since the start"
+    )
+    return f"The latents are still typical of Gaussian noise{changed}."
 
 
 def _pixels(exhibit: Exhibit) -> Any:

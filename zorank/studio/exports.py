@@ -1,4 +1,4 @@
-"""What one takes home from the studio: an animated journey, and a slate on a page of its own."""
+"""Downloads: the animated journey, and one slate as an offline page."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ T = TypeVar("T")
 
 FRAME_SIZE, FRAMES_BETWEEN, MOST_FRAMES = 320, 8, 160
 HOLD, STEP = 900, 70
-"""Milliseconds on a station, and on a frame between two."""
+"""Milliseconds for a station, and for a frame between two stations."""
 
 
 def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
-    """An animated WebP from station to station, morphing through the latents in between.
+    """Return an animated WebP that interpolates the latents from station to station.
 
-    A renderer that is slow enough to tell its progress paints the stations alone; they fade over.
+    A renderer that reports progress is slow: only its stations are rendered, and cross-faded.
     """
     try:
         from PIL import Image
     except ModuleNotFoundError as error:
         raise MissingExtra("an animated journey", "pillow", "studio") from error
     if not renderer.media_type.startswith("image/"):
-        raise InvalidInput("only pictures have an animated journey")
+        raise InvalidInput("an animated journey needs a renderer of pictures")
     between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
     shares = np.linspace(0, 1, between + 2)[1:-1].tolist()
     fades = renderer.tells_progress
     frames = stations if fades else _with_between(stations, shares, _along)
     exhibits = renderer.resized(FRAME_SIZE).render(frames)
     if not exhibits[0].media_type.startswith("image/"):
-        raise InvalidInput("only pictures have an animated journey")
+        raise InvalidInput("an animated journey needs a renderer of pictures")
     pictures = [Image.open(io.BytesIO(exhibit.data)).convert("RGB") for exhibit in exhibits]
     if fades:
         pictures = _with_between(pictures, shares, Image.blend)
@@ -64,13 +64,13 @@ def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
 def _with_between(
     stations: Sequence[T], shares: Sequence[float], mix: Callable[[T, T, float], T]
 ) -> list[T]:
-    """Stations, and between each and the next what `mix` makes of both at these shares."""
+    """Insert `mix(here, there, share)` at these shares between consecutive stations."""
     legs = ([here, *(mix(here, there, s) for s in shares)] for here, there in pairwise(stations))
     return [frame for leg in legs for frame in leg] + [stations[-1]]
 
 
 def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhibit]) -> str:
-    """A self-contained page on which one slate is ranked; it gives the answer as JSON."""
+    """Return a self-contained page for ranking one slate; it shows the answer as JSON."""
     template = (Path(__file__).parent / "offline.html").read_text()
     cards = "".join(
         f'<button class="card" data-position="{position}">{_embedded(exhibit)}</button>'
@@ -90,7 +90,7 @@ def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhib
 
 
 def data_url(exhibit: Exhibit) -> str:
-    """An exhibit as an address that carries it whole."""
+    """Return an exhibit as a data URL."""
     return f"data:{exhibit.media_type};base64,{base64.b64encode(exhibit.data).decode()}"
 
 
@@ -107,7 +107,7 @@ def _embedded(exhibit: Exhibit) -> str:
 
 
 def _along(a: Vector, b: Vector, share: float) -> Vector:
-    """A point between two, at a length between theirs: on the shell, if both are."""
+    """Interpolate direction and length linearly: two points of a sphere give one of the sphere."""
     mixed = (1 - share) * a + share * b
     length = (1 - share) * np.linalg.norm(a) + share * np.linalg.norm(b)
     norm = np.linalg.norm(mixed)

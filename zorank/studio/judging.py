@@ -1,8 +1,8 @@
-"""Judges look at slates in the background, so that people find them in an order to correct.
+"""Judges score slates in a background thread, so that people get them pre-sorted.
 
-A judge keeps nobody waiting and breaks nothing: it looks in a thread of its own, one slate after
-another, and one that fails has a problem to tell and no order. What it said of a round is noted
-with the answer in the log, so an undo takes it back and a branch keeps it.
+People never wait for a judge: it scores one slate after another in its own thread, and a judge
+that fails reports a problem instead of an order. The log stores its scores with the answer, so an
+undo removes them and a branch keeps them.
 """
 
 from __future__ import annotations
@@ -28,59 +28,60 @@ from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Step
 from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreement_with
-from zorank.studio.gallery import SOON, Gallery
+from zorank.studio.render_pool import RenderPool, Urgency
 from zorank.types import Exhibit, Poll, Ranking
 
 Key: TypeAlias = tuple[str, str, str]
 
 NOW, LATER = range(2)
-"""How urgent a look is: somebody ranks this slate, or it is of the past."""
+"""How urgent a verdict is: the slate waits for an answer, or it was answered already."""
 
 RECENT = 10
-"""How many of the last rounds the agreement that is shown speaks of."""
+"""Number of last rounds over which the agreement with the judge is averaged."""
 
 REMEMBERED, MODELS = 4096, 4
-"""How many verdicts and how many judges are kept."""
+"""Sizes of the caches of verdicts and of judges."""
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A judge by its name, and the options it is made from."""
+class JudgeSpec:
+    """A judge's name and options."""
 
     name: str
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
-        """What people call it: of module:object, the object."""
+        """The name on the page: of module:object, the object."""
         return self.name.rpartition(":")[2]
 
     @property
     def key(self) -> str:
-        """What tells it from other choices."""
+        """A string that identifies the name and options."""
         return json.dumps([self.name, dict(self.options)], sort_keys=True, default=str)
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The judges that a studio knows, and the default of runs that choose none."""
+    """The judges of a studio, and the default one for runs that have none of their own."""
 
     judges: Mapping[str, JudgeKind] = field(default_factory=judge_kinds)
-    default: Choice | None = None
+    default: JudgeSpec | None = None
 
-    def choice(self, meta: Mapping[str, Any], renderer: ResolvedRenderer) -> Choice | None:
-        """Return the judge of a run; without a prompt of its own, it takes the renderer's."""
+    def choice(self, meta: Mapping[str, Any], renderer: ResolvedRenderer) -> JudgeSpec | None:
+        """Return the judge of a run; without a prompt of its own, it gets the renderer's."""
         kept = meta.get("judge", self.default)
         if kept is None:
             return None
-        chosen = kept if isinstance(kept, Choice) else Choice(kept["name"], kept["options"])
+        given = isinstance(kept, JudgeSpec)
+        chosen = kept if given else JudgeSpec(kept["name"], kept["options"])
         prompt = renderer.prompt
         if not prompt or "prompt" in chosen.options or not self.reads_prompts(chosen.name):
             return chosen
         return replace(chosen, options={**chosen.options, "prompt": prompt})
 
     def reads_prompts(self, name: str) -> bool:
-        """Whether a judge is made from a prompt."""
+        """Whether a judge has an option `prompt`."""
         return name in self.judges and self.judges[name].reads_prompts
 
     def offered(self) -> list[str]:
@@ -95,16 +96,16 @@ class Panel:
         ]
         return [judge.name for judge in sorted(found, key=lambda judge: judge.renderers is None)]
 
-    def make(self, choice: Choice) -> Scorer:
-        """Make the chosen judge."""
-        if choice.name not in self.judges:
-            raise unknown_name("judge", choice.name, self.judges)
-        return self.judges[choice.name].make(choice.options)
+    def make(self, spec: JudgeSpec) -> Scorer:
+        """Create the judge."""
+        if spec.name not in self.judges:
+            raise unknown_name("judge", spec.name, self.judges)
+        return self.judges[spec.name].make(spec.options)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a look: scores, higher is better, or a problem to tell; neither if nothing."""
+    """A judge's scores, higher is better, or its problem; neither if the slate did not render."""
 
     scores: tuple[float, ...] | None = None
     problem: str = ""
@@ -116,63 +117,63 @@ class Verdict:
 
 
 @dataclass(order=True)
-class _Look:
+class _Task:
     urgency: int
     number: int
     key: Key = field(compare=False)
-    choice: Choice = field(compare=False)
+    spec: JudgeSpec = field(compare=False)
     exhibits: list[Future[Exhibit]] = field(compare=False)
 
 
-class Bench:
-    """The thread in which judges look, and a bounded memory of what they said."""
+class JudgeWorker:
+    """The thread in which judges score slates, and a bounded cache of their verdicts."""
 
-    def __init__(self, gallery: Gallery, panel: Panel) -> None:
-        self._gallery = gallery
+    def __init__(self, pool: RenderPool, panel: Panel) -> None:
+        self._pool = pool
         self._panel = panel
-        self._queue: PriorityQueue[_Look] = PriorityQueue()
+        self._queue: PriorityQueue[_Task] = PriorityQueue()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
-        self._asked: set[Key] = set()
-        self._said: OrderedDict[Key, Verdict] = OrderedDict()
-        self._made: OrderedDict[str, Scorer] = OrderedDict()
-        self._worker: threading.Thread | None = None
+        self._pending: set[Key] = set()
+        self._verdicts: OrderedDict[Key, Verdict] = OrderedDict()
+        self._judges: OrderedDict[str, Scorer] = OrderedDict()
+        self._thread: threading.Thread | None = None
 
     def verdict(
         self,
         run: str,
-        choice: Choice,
+        spec: JudgeSpec,
         renderer: ResolvedRenderer,
         slate: Slate,
         urgency: int = NOW,
         ask: bool = True,
     ) -> Verdict | None:
-        """What a judge says of a slate; None while it has not looked, which one may `ask` for."""
-        key = (run, choice.key, _content(slate))
+        """Return a judge's verdict on a slate, or None and, with `ask`, queue the slate for it."""
+        key = (run, spec.key, _digest(slate))
         with self._lock:
-            if not ask or key in self._said or key in self._asked:
-                return self._said.get(key)
-            self._asked.add(key)
-            if self._worker is None:
-                self._worker = threading.Thread(
+            if not ask or key in self._verdicts or key in self._pending:
+                return self._verdicts.get(key)
+            self._pending.add(key)
+            if self._thread is None:
+                self._thread = threading.Thread(
                     target=self._work, daemon=True, name="zorank-judge"
                 )
-                self._worker.start()
-        exhibits = [self._gallery.request(run, renderer, x, SOON) for x in slate]
-        self._queue.put(_Look(urgency, next(self._numbers), key, choice, exhibits))
+                self._thread.start()
+        exhibits = [self._pool.request(run, renderer, x, Urgency.SOON) for x in slate]
+        self._queue.put(_Task(urgency, next(self._numbers), key, spec, exhibits))
         return None
 
     def agreements(
-        self, run: str, choice: Choice | None, renderer: ResolvedRenderer, steps: Sequence[Step]
+        self, run: str, spec: JudgeSpec | None, renderer: ResolvedRenderer, steps: Sequence[Step]
     ) -> dict[int, Agreement]:
-        """How far people and the judge agree in each round that it has looked at, by its index."""
+        """Return how far people and the judge agree, by the index of each round it has scored."""
         found = {}
         for step in steps:
             name, verdict = noted(step)
-            if name and verdict is None and choice is not None and choice.name == name:
-                # The answer came first; to draw many old pictures again would be too much.
+            if name and verdict is None and spec is not None and spec.name == name:
+                # The answer came before the verdict. Render only recent slates again: it is slow.
                 recent = step.line.index >= len(steps) - RECENT
-                verdict = self.verdict(run, choice, renderer, step.slate, LATER, ask=recent)
+                verdict = self.verdict(run, spec, renderer, step.slate, LATER, ask=recent)
             if verdict is not None and verdict.order is not None:
                 found[step.line.index] = agreement_in(step, verdict.order)
         return found
@@ -180,49 +181,49 @@ class Bench:
     def forget(self, run: str) -> None:
         """Drop every verdict of a run."""
         with self._lock:
-            for key in [key for key in self._said if key[0] == run]:
-                del self._said[key]
+            for key in [key for key in self._verdicts if key[0] == run]:
+                del self._verdicts[key]
 
     def _work(self) -> None:
         while True:
-            look = self._queue.get()
-            verdict = self._look(look)
+            task = self._queue.get()
+            verdict = self._score(task)
             with self._lock:
-                self._asked.discard(look.key)
-                self._said[look.key] = verdict
-                while len(self._said) > REMEMBERED:
-                    self._said.popitem(last=False)
+                self._pending.discard(task.key)
+                self._verdicts[task.key] = verdict
+                while len(self._verdicts) > REMEMBERED:
+                    self._verdicts.popitem(last=False)
 
-    def _look(self, look: _Look) -> Verdict:
+    def _score(self, task: _Task) -> Verdict:
         try:
-            exhibits = [future.result() for future in look.exhibits]
-        except BaseException:  # the renderer's failure is told where its picture would be
+            exhibits = [future.result() for future in task.exhibits]
+        except BaseException:  # the page shows the renderer's failure in the picture's place
             return Verdict()
         try:
-            scores = score_exhibits(self._judge(look.choice).score, exhibits)
-        except BaseException as error:  # a model of a user's own may raise anything
-            return Verdict(problem=_problem(look.choice, error))
+            scores = score_exhibits(self._judge(task.spec).score, exhibits)
+        except BaseException as error:  # a user's model may raise anything
+            return Verdict(problem=_problem(task.spec, error))
         return Verdict(tuple(scores.tolist()))
 
-    def _judge(self, choice: Choice) -> Scorer:
-        if choice.key not in self._made:
-            self._made[choice.key] = self._panel.make(choice)
-        self._made.move_to_end(choice.key)
-        while len(self._made) > MODELS:
-            self._made.popitem(last=False)
-        return self._made[choice.key]
+    def _judge(self, spec: JudgeSpec) -> Scorer:
+        if spec.key not in self._judges:
+            self._judges[spec.key] = self._panel.make(spec)
+        self._judges.move_to_end(spec.key)
+        while len(self._judges) > MODELS:
+            self._judges.popitem(last=False)
+        return self._judges[spec.key]
 
 
-def note_of(choice: Choice, verdict: Verdict | None) -> dict[str, Any]:
-    """What the log notes with an answer: what the judge said, null if the answer came first."""
+def note_of(spec: JudgeSpec, verdict: Verdict | None) -> dict[str, Any]:
+    """Return the log's note on an answer: the judge's scores, null if the answer came first."""
     if verdict is not None and verdict.scores is None:
         return {}
     scores = None if verdict is None else list(verdict.scores or ())
-    return {"judge": {"name": choice.name, "scores": scores}}
+    return {"judge": {"name": spec.name, "scores": scores}}
 
 
 def noted(step: Step) -> tuple[str, Verdict | None]:
-    """The judge that the log names with an answered round, and what it said if that is noted."""
+    """Return the judge that the log names with an answered round, and its verdict if noted."""
     found = step.line.note.get("judge")
     if not isinstance(found, Mapping):
         return "", None
@@ -232,7 +233,7 @@ def noted(step: Step) -> tuple[str, Verdict | None]:
 
 
 def agreement_in(step: Step, order: Ranking) -> Agreement:
-    """How far those who answered a round and the judge agree."""
+    """Return how far the raters of a round and the judge agree."""
     answer, m = step.line.answer, len(step.slate)
     if isinstance(answer, Poll):
         found = (agreement_with(order, ballot.ranking, m) for ballot in answer.ballots)
@@ -240,12 +241,12 @@ def agreement_in(step: Step, order: Ranking) -> Agreement:
     return agreement_with(order, answer, m) if isinstance(answer, Ranking) else Agreement()
 
 
-def _problem(choice: Choice, error: BaseException) -> str:
+def _problem(spec: JudgeSpec, error: BaseException) -> str:
     said = str(error) if isinstance(error, ZorankError) else f"{type(error).__name__}: {error}"
-    return f"The judge {choice.title} cannot look, so rank without it: {said:.300}."
+    return f"The judge {spec.title} failed; rank without it. The error was: {said:.300}."
 
 
-def _content(slate: Slate) -> str:
+def _digest(slate: Slate) -> str:
     digest = blake2b(digest_size=12)
     for candidate in slate:
         digest.update(candidate.tobytes())

@@ -1,4 +1,4 @@
-"""The pages: a frame around the JSON interface, rendered by the server."""
+"""The HTML pages; their scripts load everything else through the JSON interface."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi.templating import Jinja2Templates
 
 from zorank.errors import InvalidInput
 from zorank.studio.access import RUN_ID
-from zorank.studio.guard import cookie_names
+from zorank.studio.security import cookie_names
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
@@ -19,25 +19,25 @@ templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
 
 @router.get("/")
 def home(request: Request) -> Response:
-    """The owner's runs."""
+    """Show the owner's runs."""
     return _page(request, "home.html", "zorank studio", owner_only=True)
 
 
 @router.get("/new")
 def new(request: Request) -> Response:
-    """Choose what to make."""
+    """Show the form for a new run."""
     return _page(request, "new.html", "New run", owner_only=True)
 
 
 @router.get("/runs/{run_id}")
 def run(run_id: str, request: Request) -> Response:
-    """Rank."""
+    """Show the ranking page."""
     return _run_page(request, "run.html", run_id)
 
 
 @router.get("/runs/{run_id}/result")
 def result(run_id: str, request: Request) -> Response:
-    """Look at what came of it."""
+    """Show the result page."""
     return _run_page(request, "result.html", run_id)
 
 
@@ -58,18 +58,18 @@ def _page(
     access = guard.access(request)
     if access is None:
         text = "Open the link that the studio printed when it started, or the one you were sent."
-        return _message(request, 401, "This link opens nothing", text)
+        return _message(request, 401, "Invalid link", text)
     if token := request.query_params.get("token"):
         return _enter(request, access.role, token, access.run)
     run_id = context.get("run_id")
     if (owner_only and access.role != "owner") or (run_id and not access.may_see(run_id)):
-        return _message(request, 403, "Not yours", "Your link opens another run.")
+        return _message(request, 403, "No access", "Your link opens another run.")
     values = {"title": title, "role": access.role, **context}
     return templates.TemplateResponse(request, template, values)
 
 
 def _enter(request: Request, role: str, token: str, run: str | None) -> Response:
-    """Keep the token in a cookie and take it out of the address, where it would be copied."""
+    """Move the token from the URL, which people copy, into a cookie."""
     path = request.url.path if role == "owner" else f"/runs/{run}"
     response = RedirectResponse(path, status_code=303)
     owner_cookie, rater_cookie = cookie_names(request)

@@ -1,7 +1,7 @@
-"""The order in which candidates are shown: shuffled every round, mapped back here and only here.
+"""The order of candidates on screen: shuffled every round; only this module maps positions back.
 
-People favour the first place and the middle of a screen, so where a candidate stands must say
-nothing of how it was made. `shown[p]` is the candidate on screen position p.
+People favour the first place and the middle of a screen, so a candidate's position must not depend
+on how it was made. `shown[p]` is the candidate at screen position p.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from zorank.types import Group, Ranking, RunRecord
 
 
 def shown_order(record: RunRecord, index: int, m: int) -> Group:
-    """The candidate at each screen position of round `index`: the same at every look."""
+    """Return the candidate at each screen position of round `index`; deterministic."""
     generator = rng.for_content(record.seed, record.name.encode(), index.to_bytes(8, "little"))
     return tuple(int(i) for i in generator.permutation(m))
 
 
 def to_candidates(on_screen: Ranking, shown: Group) -> Ranking:
-    """A ranking of screen positions as a ranking of candidates."""
+    """Map a ranking of screen positions to a ranking of candidates."""
     on_screen.check(len(shown))
 
     def back(groups: tuple[Group, ...]) -> tuple[Group, ...]:
@@ -28,6 +28,6 @@ def to_candidates(on_screen: Ranking, shown: Group) -> Ranking:
 
 
 def to_screen(ranking: Ranking, shown: Group) -> Ranking:
-    """A ranking of candidates as a ranking of screen positions."""
+    """Map a ranking of candidates to a ranking of screen positions."""
     places = sorted(range(len(shown)), key=lambda position: shown[position])
     return to_candidates(ranking, tuple(places))

@@ -1,4 +1,4 @@
-"""Starts the studio: finds its token and port, prints its link, opens the browser, serves."""
+"""Runs the studio's server: chooses token and port, prints the link, opens the browser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def serve(
     """Serve until interrupted."""
     listener = _listen(host, port)
     port = listener.getsockname()[1]
-    token = token or _kept_token()
+    token = token or _stored_token()
     names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
     kinds = kinds_of(renderers)
     app = create_app(store, kinds, token, names, panel=panel)
@@ -50,13 +50,13 @@ def serve(
         target=_announce, args=(server, f"{address}/?token={token}", browser), daemon=True
     )
     announcer.start()
-    # A first picture may have to build what all others share: do it while the page opens.
+    # The first picture may have to load a model: do that while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
     server.run(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """Ends the streams of events of open pages when it is to stop; they would never end."""
+    """Ends the event streams of open pages at shutdown; they would never end by themselves."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.config.app.state.closing = True  # type: ignore[union-attr]
@@ -74,15 +74,15 @@ def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
 
 def _warm_up(kinds: Iterable[RendererKind]) -> None:
     for kind in kinds:
-        with contextlib.suppress(Exception):  # whoever asks for a picture will be told
+        with contextlib.suppress(Exception):  # the first request for a picture reports it
             kind.make().warm_up()
 
 
 def _listen(host: str, port: int | None) -> socket.socket:
-    """A listening socket; without a wish, the usual port or, if it is taken, any."""
+    """Return a listening socket, on the default port or a free one if `port` is None."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for attempt in (port,) if port is not None else (PORT, 0):
-        # Named as TCP, or asyncio leaves Nagle on and every small response waits 40 ms.
+        # asyncio disables Nagle's algorithm only if the protocol is given; else +40 ms a response.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -98,21 +98,21 @@ def _listen(host: str, port: int | None) -> socket.socket:
     )
 
 
-def _kept_token() -> str:
-    """The owner's token, the same after a restart, readable only by this user."""
+def _stored_token() -> str:
+    """Return the owner's token, stored in a file that only this user can read."""
     file = Path(user_data_path("zorank")) / "studio-token"
     try:
-        return file.read_text().strip() or _new_kept_token(file)
+        return file.read_text().strip() or _new_stored_token(file)
     except OSError:
-        return _new_kept_token(file)
+        return _new_stored_token(file)
 
 
-def _new_kept_token(file: Path) -> str:
+def _new_stored_token(file: Path) -> str:
     token = new_token()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as kept:
             kept.write(token)
     except OSError:
-        pass  # without a place to keep it, a token lasts as long as the server
+        pass  # a token that cannot be stored is valid until the server stops
     return token

@@ -1,7 +1,7 @@
-"""What the model knows of a run and of whoever ranks, in a few calm words.
+"""The status of a run in sentences, for the sidebar of the ranking page.
 
-A number with decimals asks to be interpreted; a sentence says what it means for the next minute.
-The thresholds are chosen by hand, on simulated people; only these sentences depend on them.
+Sentences need no interpretation, unlike numbers. The thresholds were chosen by hand on simulated
+raters; only these sentences depend on them.
 """
 
 from __future__ import annotations
@@ -16,37 +16,36 @@ from zorank.slates import Slate
 from zorank.studio.presentation import shown_order
 from zorank.types import Poll, Ranking, RunRecord
 
-FIRST, TO_KNOW_A_RATER, TO_STOP = 2, 4, 8
-"""Answered rounds before anything is said, anything of the rater, and that one could stop."""
+FIRST, FIRST_ABOUT_RATER, FIRST_STOP = 2, 4, 8
+"""Answered rounds before any sentence, before one about the rater, before \"You could stop\"."""
 
 LIKELY = 0.7
-"""The chance of something better that may be called likely."""
+"""The probability of a better picture above which it is called probable."""
 
 CONSISTENT, VARIED = 0.85, 0.72
-"""The shares of pairs ordered rightly above which answers are consistent, or vary a little."""
+"""The shares of pairs ordered correctly above which answers are consistent, or vary a little."""
 
-HARDLY_SEEN, HARDLY_ANYTHING, IN_A_ROW = 1 / 3, 0.05, 3
-"""Another round is hardly worth it while its gain is so little: in noise of the eye, in sd."""
+SMALL_GAIN_IN_NOISE, SMALL_GAIN_IN_SD, IN_A_ROW = 1 / 3, 0.05, 3
+"""A gain is small below either, in the rater's noise or in sd; for so many rounds in a row."""
 
 BY_LOOKS = 0.8
-"""The probability that looks matter, or do not, beyond which it is said."""
+"""The probability that looks matter, or do not matter, above which a sentence says so."""
 
-BY_PLACE = 6
-"""Favourites on one and the same place in a row: of six places, 1 in 7,776 by chance."""
+SAME_PLACE = 6
+"""Favourites in a row at one screen position; with six positions, 1 in 7,776 by chance."""
 
 
 @dataclass(frozen=True)
 class Facts:
-    """What the sentences follow from.
+    """The facts that the sentences depend on.
 
     Attributes:
-        reports: what the optimizer reported after each answered round; empty while it knows
-            nothing.
-        alike: how many of the last answers, in a row, said that there is no difference.
-        one_place: how many of the last favourites, in a row, stood on the same place on screen.
+        reports: the optimizer's report after each answered round; empty if it had none.
+        alike: number of "no difference" answers in a row, up to the last.
+        one_place: number of favourites in a row at one screen position, up to the last.
         several: whether several people rank.
-        seen: how many different pictures were shown.
-        first: the round of the picture that the model puts first.
+        seen: number of different pictures that were shown.
+        first: the round that first showed the best picture.
     """
 
     reports: Sequence[Mapping[str, float]] = ()
@@ -58,14 +57,14 @@ class Facts:
 
     @property
     def known(self) -> int:
-        """The rounds after which there was something to report."""
+        """Number of rounds with a report."""
         return sum(map(bool, self.reports))
 
     @classmethod
     def of(cls, record: RunRecord, steps: Sequence[Step], waiting: Slate | None = None) -> Facts:
-        """The facts after these rounds, while this slate waits."""
+        """Collect the facts after these rounds, while this slate waits."""
         raters = {rater for step in steps for rater in _raters(step)}
-        alike = [_says_nothing(step) for step in reversed(steps)]
+        alike = [_is_indifferent(step) for step in reversed(steps)]
         places = [_favourite_place(record, step) for step in reversed(steps)]
         first = places[0] if places else None
         return cls(
@@ -79,7 +78,7 @@ class Facts:
 
 
 def reports(steps: Sequence[Step], waiting: Slate | None) -> list[Mapping[str, float]]:
-    """What was reported after each round, and what the slate that followed promises."""
+    """Return the report after each round, joined with the promise of the slate that followed."""
     slates = [*(step.slate for step in steps[1:]), waiting]
     return [
         {**step.report, **(slate.promise if slate is not None and step.report else {})}
@@ -87,35 +86,35 @@ def reports(steps: Sequence[Step], waiting: Slate | None) -> list[Mapping[str, f
     ]
 
 
-def words_of_looks(facts: Facts) -> list[str]:
-    """What was learned of a taste in looks; nothing for methods that do not look."""
-    now = facts.reports[-1] if len(facts.reports) >= TO_KNOW_A_RATER else {}
+def look_sentences(facts: Facts) -> list[str]:
+    """Say whether preferences depend on looks; empty for methods without looks."""
+    now = facts.reports[-1] if len(facts.reports) >= FIRST_ABOUT_RATER else {}
     if "looks" not in now or facts.first is None:
         return []
     share = now["looks"]
-    by = "partly in what the pictures look like, partly in the numbers behind them"
+    by = "partly on how the pictures look, partly on the parameters behind them"
     if share >= BY_LOOKS:
-        by = "in what the pictures look like"
+        by = "on how the pictures look"
     elif share <= 1 - BY_LOOKS:
-        by = "in the numbers behind the pictures more than in their looks"
-    whose = "The raters' taste" if facts.several else "Your taste"
+        by = "on the parameters behind the pictures more than on how they look"
+    whose = "The raters' choices depend" if facts.several else "Your choices depend"
     sure = math.floor(100 * min(now.get("sure", 0.0), 0.99))
     where = f"round {facts.first}" if facts.first else "the first set"
     return [
-        f"{whose} shows {by}.",
-        f"The best of {facts.seen} pictures is from {where}, {sure} % sure against the runner-up.",
+        f"{whose} {by}.",
+        f"The best of {facts.seen} pictures is from {where} ({sure} % sure).",
     ]
 
 
-def all_words(facts: Facts) -> list[str]:
-    """Everything that is said; that one could stop comes last, as a page makes it a link."""
-    said, stops = words(facts), could_stop(facts)
+def status_sentences(facts: Facts) -> list[str]:
+    """Return all sentences; "You could stop here." comes last, because the page adds a link."""
+    said, stops = progress_sentences(facts), could_stop(facts)
     before, last = (said[:-1], said[-1:]) if stops else (said, [])
-    return [*before, *words_of_looks(facts), *last]
+    return [*before, *look_sentences(facts), *last]
 
 
-def words(facts: Facts) -> list[str]:
-    """At most three short sentences about how it is going; the last says if one could stop."""
+def progress_sentences(facts: Facts) -> list[str]:
+    """Return at most three sentences about progress; the last says whether one could stop."""
     if len(facts.reports) < FIRST:
         return []
     stop = could_stop(facts)
@@ -123,48 +122,49 @@ def words(facts: Facts) -> list[str]:
 
 
 def could_stop(facts: Facts) -> bool:
-    """Whether another round is hardly worth it: too little to gain to be seen, for some time.
+    """Whether the expected gain was too small to notice for some rounds.
 
-    The best point is no guide here: the model's favourite moves a little with every answer. And
-    whoever sees no difference any more, though slates cannot get wider, need not go on.
+    Also if the rater sees no difference and slates no longer get wider. Whether the best point
+    moves does not matter: the model's favourite moves a little with every answer.
     """
     last = facts.reports[-IN_A_ROW:]
-    if facts.known < TO_STOP or facts.one_place >= BY_PLACE or not all(last):
+    if facts.known < FIRST_STOP or facts.one_place >= SAME_PLACE or not all(last):
         return False
-    blind = facts.alike >= IN_A_ROW and not _widens(facts, IN_A_ROW)
-    return blind or all(_hardly_worth(report) for report in last)
+    indifferent = facts.alike >= IN_A_ROW and not _widens(facts, IN_A_ROW)
+    return indifferent or all(_small_gain(report) for report in last)
 
 
 def _observations(facts: Facts, stop: bool) -> list[str]:
     now = facts.reports[-1]
     if facts.alike:
-        return [_of_indifference(facts)]
-    if facts.one_place >= BY_PLACE:
-        return ["You keep to one place; the pictures are shuffled every round."]
+        return [_indifference_sentence(facts)]
+    if facts.one_place >= SAME_PLACE:
+        return ["You always choose the same position, but pictures are shuffled every round."]
     if "chance" not in now:
         return []
     likely = now["chance"] >= LIKELY
-    ahead = "One of the next is likely better." if likely else "The next may or may not be better."
-    rater = [_of_consistency(facts, stop)] if facts.known >= TO_KNOW_A_RATER else []
+    certainty = "probably contains" if likely else "may or may not contain"
+    ahead = f"The next round {certainty} a better picture."
+    rater = [_consistency_sentence(facts, stop)] if facts.known >= FIRST_ABOUT_RATER else []
     return [*([] if stop else [ahead]), *rater]
 
 
-def _hardly_worth(report: Mapping[str, float]) -> bool:
+def _small_gain(report: Mapping[str, float]) -> bool:
     if "gain" not in report:
         return False
-    return report["gain"] < max(HARDLY_SEEN * report["noise"], HARDLY_ANYTHING)
+    return report["gain"] < max(SMALL_GAIN_IN_NOISE * report["noise"], SMALL_GAIN_IN_SD)
 
 
-def _of_indifference(facts: Facts) -> str:
+def _indifference_sentence(facts: Facts) -> str:
     if not facts.reports[-1]:
-        return "Nothing to build on yet; every set is drawn afresh."
+        return "No preference yet, so every set is drawn at random."
     seen = "These look alike" if facts.several else "These look alike to you"
     if _widens(facts, IN_A_ROW):
         return f"{seen}; the next ones differ more."
     return f"{seen}; any small preference helps."
 
 
-def _of_consistency(facts: Facts, stop: bool) -> str:
+def _consistency_sentence(facts: Facts, stop: bool) -> str:
     consistency = facts.reports[-1]["consistency"]
     whose = "Answers" if facts.several else "Your answers"
     if consistency >= CONSISTENT:
@@ -176,13 +176,13 @@ def _of_consistency(facts: Facts, stop: bool) -> str:
 
 
 def _widens(facts: Facts, rounds: int) -> bool:
-    """Whether slates are wider than some rounds ago."""
+    """Whether slates are wider than `rounds` rounds ago."""
     radii = [report["radius"] for report in facts.reports if "radius" in report]
     return len(radii) > 1 and radii[-1] > radii[max(-1 - rounds, -len(radii))]
 
 
 def _round_of_best(steps: Sequence[Step]) -> int | None:
-    """The round in which the best was shown first."""
+    """Return the round that first showed the best."""
     if not steps:
         return None
     best = steps[-1].best.tobytes()
@@ -194,7 +194,7 @@ def _leading(flags: Sequence[bool]) -> int:
     return flags.index(False) if False in flags else len(flags)
 
 
-def _says_nothing(step: Step) -> bool:
+def _is_indifferent(step: Step) -> bool:
     return step.line.answer is not None and not comparisons(step.line.answer, len(step.slate))[1]
 
 
@@ -205,7 +205,7 @@ def _raters(step: Step) -> list[str | None]:
 
 
 def _favourite_place(record: RunRecord, step: Step) -> int | None:
-    """Where on the screen the favourite stood, if one person had a single one."""
+    """Return the screen position of the favourite, if one rater had a single favourite."""
     answer = step.line.answer
     if not isinstance(answer, Ranking) or not answer.best or len(answer.best[0]) != 1:
         return None

@@ -1,8 +1,9 @@
-"""What the interface says about runs, rounds and renderers, as plain JSON values."""
+"""Describes runs, rounds, renderers and judges as response models."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,190 +14,280 @@ from zorank.estimators import comparisons
 from zorank.renderers import REGISTRY
 from zorank.renderers.interface import RendererKind, ResolvedRenderer
 from zorank.renderers.options import form_fields
-from zorank.run import optimizer_of
+from zorank.run import Step, optimizer_of
 from zorank.slates import Slate
-from zorank.studio.agreement import Agreement
-from zorank.studio.gallery import fingerprint
-from zorank.studio.judging import RECENT, Choice
-from zorank.studio.looking import looks_for
-from zorank.studio.presentation import to_screen
-from zorank.studio.sessions import Session, Studio
-from zorank.studio.status_text import reports
+from zorank.studio.agreement import Agreement, agreements
+from zorank.studio.judging import RECENT, JudgeSpec
+from zorank.studio.look_worker import looks_for
+from zorank.studio.presentation import shown_order, to_screen
+from zorank.studio.render_pool import fingerprint
+from zorank.studio.responses import (
+    BestRef,
+    ExhibitRef,
+    History,
+    HistoryRow,
+    JudgeAgreement,
+    JudgeInfo,
+    JudgeOrder,
+    OptionField,
+    RaterInfo,
+    RendererInfo,
+    Role,
+    RunCard,
+    RunInfo,
+    WaitingRound,
+)
+from zorank.studio.sessions import Session
+from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
+from zorank.studio.studio import Studio
 from zorank.types import Group, Poll, Round, RunRecord, Vector
 
-KNOWN = ("noise", "visible", "consistency", "chance", "gain")
-"""What a history shows of a model of the judge."""
+REPORTED = ("noise", "visible", "consistency", "chance", "gain")
+"""The fields of a history row that come from the optimizer's model of the rater."""
 
 
-def describe_renderer(kind: RendererKind) -> dict[str, Any]:
-    """A renderer and the options a person may choose."""
-    return {
-        "name": kind.name,
-        "title": kind.title,
-        "description": kind.description,
-        "media_type": kind.media_type,
-        "options": kind.form,
-        "sample": f"/api/renderers/{kind.name}/sample" if _draws_at_once(kind) else None,
-    }
+def renderer_info(kind: RendererKind) -> RendererInfo:
+    """Describe a renderer and its options."""
+    return RendererInfo(
+        name=kind.name,
+        title=kind.title,
+        description=kind.description,
+        media_type=kind.media_type,
+        options=[OptionField(**option) for option in kind.form],
+        sample=f"/api/renderers/{kind.name}/sample" if _renders_quickly(kind) else None,
+    )
 
 
-def _draws_at_once(kind: RendererKind) -> bool:
-    """Whether a picture costs next to nothing: nobody knows what a user's own does to draw one."""
+def _renders_quickly(kind: RendererKind) -> bool:
+    """Whether a picture costs next to nothing; unknown, so false, for a user's own renderer."""
     is_picture = kind.media_type.startswith("image/")
     return kind.maker in REGISTRY.values() and is_picture and not kind.tells_progress
 
 
-def describe_judges(studio: Studio) -> list[dict[str, Any]]:
-    """The judges a person may choose for a new run, and whose pictures each can look at."""
+def judge_infos(studio: Studio) -> list[JudgeInfo]:
+    """Describe the judges that a new run may have, and the renderers that each can score."""
     panel = studio.panel
     found = []
     for name in panel.offered():
-        usual = panel.default is not None and panel.default.name == name
-        given = panel.default.options if panel.default and usual else {}
+        is_default = panel.default is not None and panel.default.name == name
+        given = panel.default.options if panel.default and is_default else {}
         options = form_fields(panel.judges[name].maker, given)
         asked = {option["name"] for option in options}
         found.append(
-            {
-                "name": name,
-                "title": Choice(name).title,
-                "options": options,
-                "kept": {key: value for key, value in given.items() if key not in asked},
-                "renderers": [
+            JudgeInfo(
+                name=name,
+                title=JudgeSpec(name).title,
+                options=[OptionField(**option) for option in options],
+                kept={key: value for key, value in given.items() if key not in asked},
+                renderers=[
                     r
                     for r, kind in studio.renderers.items()
                     if panel.judges[name].fits(r, kind.media_type)
                 ],
-                "default": usual,
-            }
+                default=is_default,
+            )
         )
     return found
 
 
-def describe_run(studio: Studio, record: RunRecord) -> dict[str, Any]:
-    """A run that is open."""
-    with studio.session(record.name) as session:
-        best, answered = session.run.best(), len(session.steps)
-        slate, started = session.run.ask(), session.start is not None
-        media_type = session.renderer.media_type
-        url = versioned(f"/api/runs/{record.name}/best", best, session.renderer)
-    return {
-        "id": record.name,
-        "title": record.meta["title"],
-        "renderer": record.meta["renderer"],
-        "m": len(slate),
-        "rounds": answered,
-        "created_at": record.created_at,
-        "question": slate.question,
-        "best": url if started else None,
-        "media_type": media_type,
-    }
+def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
+    """Describe a run; some fields are for its owner only."""
+    record, renderer = studio.store.record(session.run.name), session.renderer
+    is_owner = role == "owner"
+    start, slate = session.start, session.run.ask()
+    facts = Facts.of(record, session.steps if is_owner else [], slate)
+    base = f"/api/runs/{record.name}"
+    best = versioned(f"{base}/best", session.run.best(), renderer)
+    return RunInfo(
+        id=record.name,
+        title=record.meta["title"],
+        renderer=record.meta["renderer"],
+        m=len(slate),
+        rounds=len(session.steps),
+        created_at=record.created_at,
+        question=slate.question,
+        best=None if start is None else best,
+        media_type=renderer.media_type,
+        role=role,
+        optimizer={"name": record.optimizer, **record.options},
+        raters_needed=session.raters_needed,
+        start=None if start is None else versioned(f"{base}/start", start, renderer),
+        words=status_sentences(facts),
+        judge=None if session.judge is None else session.judge.title,
+        could_stop=could_stop(facts),
+        keepsake=renderer.keepsake if is_owner else None,
+        note=run_note(record.meta, renderer) if is_owner else "",
+    )
 
 
-def describe_card(studio: Studio, record: RunRecord) -> dict[str, Any]:
-    """A run as a card shows it, from its log alone: looking at the shelf opens no run.
+def run_card(studio: Studio, record: RunRecord) -> RunCard:
+    """Describe a run for the list of runs, from its log alone: the list loads no run.
 
-    One that cannot be opened says why, and does not hide the others.
+    A run that cannot be opened has a problem, and does not hide the others.
     """
     meta = record.meta
-    card: dict[str, Any] = {
-        "id": record.name,
-        "title": meta["title"],
-        "renderer": meta["renderer"],
-        "m": record.options.get("m", 0),
-        "rounds": 0,
-        "created_at": record.created_at,
-        "best": None,
-        "media_type": "image/jpeg",
-    }
+    card = RunCard(
+        id=record.name,
+        title=meta["title"],
+        renderer=meta["renderer"],
+        m=record.options.get("m", 0),
+        rounds=0,
+        created_at=record.created_at,
+        best=None,
+        media_type="image/jpeg",
+    )
     try:
         lines = studio.store.rounds(record.name)
         optimizer_of(record, lines)
         renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
         log = [line for line in lines if line.answer is not None]
     except ZorankError as error:
-        return {**card, "problem": str(error)}
-    # The best follows from the log, so the last answer's key is as good a name for it as its own.
-    version = f"{len(log)}-{log[-1].key if log else ''}{_by(renderer)}"
+        return card.model_copy(update={"problem": str(error)})
+    # The best is a function of the log, so the last answer's key can version its URL.
+    version = f"{len(log)}-{log[-1].key if log else ''}{_weights_query(renderer)}"
     best = f"/api/runs/{record.name}/best?v={version}"
-    started = any(comparisons(line.answer, card["m"])[1] for line in log if line.answer)
+    started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     known = {"rounds": len(log), "media_type": renderer.media_type}
-    return {**card, **known, "best": best if started else None}
+    return card.model_copy(update={**known, "best": best if started else None})
 
 
-def best_so_far(run_id: str, session: Session, media_type: str) -> dict[str, Any] | None:
-    """The best picture, and since when; None before a start is picked."""
+def waiting_round(studio: Studio, session: Session, role: Role, rater: str | None) -> WaitingRound:
+    """Describe the round that waits for an answer, as this rater sees it."""
+    waiting, slate, shown = session.waiting, session.run.ask(), session.shown
+    media_type = session.renderer.media_type
+    answered_by = [ballot.rater for ballot in session.ballots]
+    likely = session.likely if session.raters_needed == 1 else None
+    return WaitingRound(
+        index=waiting.index,
+        key=waiting.key,
+        question=slate.question,
+        exhibits=[
+            ExhibitRef(
+                position=position,
+                url=url,
+                media_type=media_type,
+                current=slate.question == "best" and shown[position] == 0,
+            )
+            for position, url in enumerate(_exhibit_urls(session, waiting.index, slate, shown))
+        ],
+        best=best_so_far(session),
+        ahead=urls_ahead(session, likely),
+        judge=judge_order(studio, session, role),
+        answered_by=answered_by,
+        waiting_for=session.missing_answers,
+        you_answered=rater in answered_by,
+    )
+
+
+def best_so_far(session: Session) -> BestRef | None:
+    """Describe the best exhibit; None before a start is picked."""
     moved = [step for step in session.steps if step.moved]
     if not moved:
         return None
     index = moved[-1].line.index
-    url = versioned(f"/api/runs/{run_id}/bests/{index}", moved[-1].best, session.renderer)
-    picked = moved[-1].slate.question == "start"
-    return {"url": url, "media_type": media_type, "since": index, "start": picked}
+    path = f"/api/runs/{session.run.name}/bests/{index}"
+    return BestRef(
+        url=versioned(path, moved[-1].best, session.renderer),
+        media_type=session.renderer.media_type,
+        since=index,
+        start=moved[-1].slate.question == "start",
+    )
 
 
-def describe_judge(studio: Studio, session: Session, role: str) -> dict[str, Any] | None:
-    """The judge and its order of the waiting round on screen, null until it has looked.
+def judge_order(studio: Studio, session: Session, role: Role) -> JudgeOrder | None:
+    """Describe the judge's order of the waiting round; None without a judge.
 
-    Only the owner reads what is wrong with it: it may name files.
+    Only the owner reads the judge's problem, because it may name files.
     """
     if session.judge is None:
         return None
     verdict = studio.verdict(session)
     order = None if verdict is None else verdict.order
     on_screen = None if order is None else to_screen(order, session.shown)
-    return {
-        "name": session.judge.title,
-        "order": None if on_screen is None else [list(group) for group in on_screen.best],
-        "problem": verdict.problem if verdict is not None and role == "owner" else "",
-    }
+    return JudgeOrder(
+        name=session.judge.title,
+        order=None if on_screen is None else [list(group) for group in on_screen.best],
+        problem=verdict.problem if verdict is not None and role == "owner" else "",
+    )
 
 
-def judge_standing(studio: Studio, session: Session) -> dict[str, Any] | None:
-    """How far people and the judge agree over the last rounds that it looked at."""
-    looked = list(studio.judge_agreements(session).values())[-RECENT:]
-    if session.judge is None and not looked:
-        return None
-    name = "the judge" if session.judge is None else session.judge.title
-    return {"name": name, "agreement": sum(looked, Agreement()).share, "rounds": len(looked)}
+def history(studio: Studio, session: Session, role: Role) -> History:
+    """Describe the answered rounds; a rater gets no data about the raters and the judge."""
+    rows = _history_rows(studio, session)
+    if role != "owner":
+        hidden: dict[str, Any] = {**_reported({}), "judge_agreement": None, "raters": []}
+        return History(rows=[row.model_copy(update=hidden) for row in rows], raters=[])
+    known = session.rater_agreements()
+    answers = Counter(name for row in rows for name in row.raters)
+    raters = [
+        RaterInfo(
+            name=name,
+            answers=count,
+            agreement=known[name].share if name in known else None,
+            weight=session.rater_weight(known.get(name)),
+        )
+        for name, count in answers.items()
+    ]
+    return History(rows=rows, raters=raters, judge=_judge_agreement(studio, session))
 
 
-def history_rows(run_id: str, studio: Studio, session: Session) -> list[dict[str, Any]]:
-    """A row for each answered round."""
-    rows: list[dict[str, Any]] = []
+def _history_rows(studio: Studio, session: Session) -> list[HistoryRow]:
+    rows = []
     start = session.start
     started = False
     judged = studio.judge_agreements(session)
-    told = reports(session.steps, session.run.ask())
-    for step, report in zip(session.steps, told, strict=True):
+    all_reports = reports(session.steps, session.run.ask())
+    for step, report in zip(session.steps, all_reports, strict=True):
         line = step.line
         started = started or step.moved
         distance = 0.0 if start is None else float(np.linalg.norm(step.best - start))
-        url = versioned(f"/api/runs/{run_id}/bests/{line.index}", step.best, session.renderer)
+        path = f"/api/runs/{session.run.name}/bests/{line.index}"
         rows.append(
-            {
-                "round": line.index,
-                "question": step.slate.question,
-                "moved": step.moved,
-                "distance": distance if started else 0.0,
-                "radius": report.get("radius"),
-                **_known(report),
-                "seconds": (line.answered_at or line.shown_at) - line.shown_at,
-                "agreement": studio.round_agreement(step),
-                "judge_agreement": judged.get(line.index, Agreement()).share,
-                "raters": _raters(line),
-                "best": url if started else None,
-            }
+            HistoryRow(
+                round=line.index,
+                question=step.slate.question,
+                moved=step.moved,
+                distance=distance if started else 0.0,
+                radius=report.get("radius"),
+                **_reported(report),
+                seconds=(line.answered_at or line.shown_at) - line.shown_at,
+                agreement=_round_agreement(step),
+                judge_agreement=judged.get(line.index, Agreement()).share,
+                raters=_raters(line),
+                best=versioned(path, step.best, session.renderer) if started else None,
+            )
         )
     return rows
 
 
-def for_rater(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of the history without what is the owner's to know."""
-    return {**row, **_known({}), "judge_agreement": None, "raters": []}
+def _judge_agreement(studio: Studio, session: Session) -> JudgeAgreement | None:
+    """Return how far people and the judge agreed in the last rounds that it scored."""
+    recent = list(studio.judge_agreements(session).values())[-RECENT:]
+    if session.judge is None and not recent:
+        return None
+    name = "the judge" if session.judge is None else session.judge.title
+    share = sum(recent, Agreement()).share
+    return JudgeAgreement(name=name, agreement=share, rounds=len(recent))
 
 
-def exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> list[str]:
-    """The addresses of a round's exhibits, in their order on screen."""
+def _round_agreement(step: Step) -> float | None:
+    """Return how far the raters of one round agreed; None if there was only one."""
+    if not isinstance(step.line.answer, Poll):
+        return None
+    found = agreements([(step.line.answer, len(step.slate))]).values()
+    return sum(found, Agreement()).share
+
+
+def urls_ahead(session: Session, slate: Slate | None) -> list[str]:
+    """Return the exhibit URLs of the next round, if this will be its slate."""
+    if slate is None:
+        return []
+    index = session.waiting.index + 1
+    return _exhibit_urls(session, index, slate, shown_order(session.record, index, len(slate)))
+
+
+def _exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> list[str]:
+    """Return the URLs of a round's exhibits by screen position."""
     base = f"/api/runs/{session.run.name}/rounds/{index}/exhibits"
     return [
         versioned(f"{base}/{position}", slate[candidate], session.renderer)
@@ -205,18 +296,18 @@ def exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> li
 
 
 def versioned(url: str, candidate: Vector, renderer: ResolvedRenderer) -> str:
-    """An address that changes with what it shows, so that browsers may keep it for good."""
-    return f"{url}?v={fingerprint(candidate)}{_by(renderer)}"
+    """Return a URL that changes with its content, so that browsers may cache it for ever."""
+    return f"{url}?v={fingerprint(candidate)}{_weights_query(renderer)}"
 
 
-def _by(renderer: ResolvedRenderer) -> str:
-    """The part of an address that changes with the weights that draw."""
+def _weights_query(renderer: ResolvedRenderer) -> str:
+    """Return the part of a URL that changes with the renderer's weights."""
     weights = renderer.weights
     return f"&weights={weights}" if weights else ""
 
 
 def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
-    """What an owner should know of a run: other weights than it began with, looks that failed."""
+    """Return a warning for the owner: the weights have changed, or the looks have failed."""
     began, now = meta.get("weights", ""), renderer.weights
     notes = []
     if began and now and began != now:
@@ -224,9 +315,9 @@ def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
             "The model’s weights have changed since this run began: its pictures may differ."
         )
     if problem := meta.get("looks_problem"):
-        notes.append(f"This run goes on without the renderer’s looks: {problem}.")
+        notes.append(f"This run continues without looks, because they failed: {problem}.")
     elif meta.get("looks") and looks_for(meta, renderer, 0) is None:
-        notes.append("This run goes on without looks: its renderer has none any more.")
+        notes.append("This run continues without looks, because its renderer no longer has any.")
     return " ".join(notes)
 
 
@@ -236,7 +327,7 @@ def _raters(line: Round) -> list[str]:
     return [line.rater] if line.rater else []
 
 
-def _known(report: Mapping[str, float]) -> dict[str, float | None]:
-    """What a model of the judge reports; None for methods without one."""
-    found = {name: report.get(name, math.nan) for name in KNOWN}
+def _reported(report: Mapping[str, float]) -> dict[str, float | None]:
+    """Return the fields that a model of the rater reports; None for methods without one."""
+    found = {name: report.get(name, math.nan) for name in REPORTED}
     return {name: value if math.isfinite(value) else None for name, value in found.items()}

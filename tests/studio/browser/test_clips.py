@@ -77,7 +77,7 @@ def test_clips_are_ranked_in_a_browser(studio, person):
     tab = somebody.open(studio)
     tab.see("new-run").first.click()
     expect(tab.page.get_by_label("Env")).to_have_value(ENV)
-    expect(tab.page.locator("#how-many")).to_have_text("Clips a round")
+    expect(tab.page.locator("#how-many")).to_have_text("Clips per round")
     tab.page.locator("input[name=m][value='4']").check()
     tab.see("start-run").click()
     films = tab.page.locator("[data-testid=card] video")

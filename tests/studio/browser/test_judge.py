@@ -20,7 +20,9 @@ def test_the_judge_orders_the_person_corrects_and_they_agree_so_far(with_a_judge
     tab = person().open(server, f"/runs/{run_id}")
     tab.expect_round(1, "rank")
     expect_order(tab, order)
-    expect(tab.see("judge-note")).to_contain_text("ordered by brightness: correct it, then go on")
+    expect(tab.see("judge-note")).to_contain_text(
+        "sorted by brightness: correct the order, then continue"
+    )
     expect(tab.see("tray").locator(".tray-item")).to_have_count(6)
 
     tab.drag(tab.card(order[1]).get_by_test_id("badge"), tab.card(order[0]))

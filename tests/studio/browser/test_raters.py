@@ -63,7 +63,7 @@ def test_a_rater_cannot_open_the_home_page(studio, person):
     rater.press("Enter")
     rater.expect_round(0, "start")
     home = guest.open(studio, "/", token=None)
-    expect(home.see("heading")).to_have_text("Not yours")
+    expect(home.see("heading")).to_have_text("No access")
     expect(home.see("new-run")).to_have_count(0)
 
 

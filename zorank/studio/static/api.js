@@ -1,4 +1,4 @@
-// Every request of the pages goes through here, so that each failure becomes one human sentence.
+// All requests of the pages. A failure becomes an ApiError with one sentence for the person.
 
 export class ApiError extends Error {
   constructor(status, sentence) {
@@ -8,22 +8,22 @@ export class ApiError extends Error {
 }
 
 const SENTENCES = {
-  0: "The studio does not answer. Is it still running?",
+  0: "No response from the studio. Is it still running?",
   401: "Your link is no longer valid. Ask for a new one.",
-  403: "This is not open to you. Ask for a new link.",
-  404: "This is no longer here.",
-  409: "This round has already moved on.",
-  413: "That is too large.",
-  429: "That was a little too fast. Wait a moment.",
+  403: "You have no access to this. Ask for a new link.",
+  404: "This no longer exists.",
+  409: "This round was already answered.",
+  413: "The request is too large.",
+  429: "Too many requests. Wait a moment.",
 };
 
 function sentenceFor(status, detail) {
-  // A store that is locked or full, a picture that cannot be drawn: these sentences help.
+  // 503 is a locked or full store, or a picture that cannot be rendered: show the reason.
   if (status === 503 && typeof detail === "string") return detail;
-  // What a server says about its own fault is for its log, not for the person.
+  // Other server errors belong in the log.
   if (status >= 500) return "Something went wrong in the studio. Nothing you did is lost.";
   if (typeof detail === "string" && detail) return detail;
-  // FastAPI's own validation gives a list; its first message is the useful one.
+  // FastAPI's validation gives a list; show its first message.
   if (Array.isArray(detail) && detail[0]?.msg) return `${detail[0].msg}.`;
   return SENTENCES[status] ?? "Something went wrong in the studio.";
 }

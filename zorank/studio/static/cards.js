@@ -20,7 +20,7 @@ export function createGrid(grid, frame, controls, handlers) {
     const gap = SCROLLS.matches ? 10 : 16;
     const { clientWidth: width, clientHeight: height } = frame;
     const largest = largestGrid({ count: cards.length, width, height, aspect, gap });
-    // A phone scrolls, so the width decides; elsewhere everything is in sight at once.
+    // A phone scrolls, so only the width counts; elsewhere all cards fit on the screen.
     columns = SCROLLS.matches ? Math.min(UPRIGHT_PHONE.matches ? 2 : 3, cards.length) : largest.columns;
     const cardWidth = SCROLLS.matches ? (width - gap * (columns - 1)) / columns : largest.cardWidth;
     grid.style.setProperty("--columns", columns);
@@ -44,7 +44,7 @@ export function createGrid(grid, frame, controls, handlers) {
       "li",
       { class: "card", data: { position, testid: "card", kind: kindOf(exhibit.media_type) } },
       el("div", { class: "skeleton", "aria-hidden": "true" }),
-      el("progress", { class: "drawn", max: 1, value: 0, hidden: true, "aria-label": `${name}: how far it is drawn` }),
+      el("progress", { class: "drawn", max: 1, value: 0, hidden: true, "aria-label": `${name}: rendering progress` }),
       pick,
       badge,
       current && el("span", { class: "current-mark", text: "best so far" }),
@@ -116,7 +116,7 @@ export function createGrid(grid, frame, controls, handlers) {
       const released = () => {
         stop();
         if (held) swallowNextClick();
-        // A finger covers the picture, so for touch it stays open after the finger is lifted.
+        // A finger covers the picture, so on touch screens it stays open after release.
         if (held && event.pointerType === "mouse") handlers.endPeek();
       };
       timer = setTimeout(() => {
@@ -135,7 +135,7 @@ export function createGrid(grid, frame, controls, handlers) {
     const left = cards;
     cards = round.exhibits.map((exhibit) => build(exhibit, single));
     grid.replaceChildren(...cards.map(({ card }) => card));
-    // Pictures nobody waits for any more give their connections to the new ones.
+    // Cancel pictures that are still loading, to free their connections.
     for (const { view } of left) if (view.tagName === "IMG" && !view.complete) view.src = "";
     grid.classList.remove("leaving");
     grid.dataset.question = round.question;
@@ -168,7 +168,7 @@ export function createGrid(grid, frame, controls, handlers) {
     }
   }
 
-  /** How far each picture is drawn, if its renderer says so. */
+  /** Shows each picture's rendering progress, if its renderer reports it. */
   function progress(shares) {
     for (const { position, card } of cards) {
       const bar = card.querySelector(".drawn");
@@ -178,7 +178,7 @@ export function createGrid(grid, frame, controls, handlers) {
     }
   }
 
-  /** What there is to see of each picture while it is drawn. */
+  /** Shows intermediate previews while pictures are rendered. */
   function previews(pictures) {
     for (const { position, card, view } of cards) {
       const url = pictures[position];

@@ -1,4 +1,4 @@
-// Messages and questions to the person: a banner for failures, native dialogs for everything else.
+// A banner for failures, native dialogs for everything else.
 
 import { el, find, icon } from "./dom.js";
 
@@ -66,7 +66,7 @@ export async function askText({ heading, text, label, action, value = "", multil
   return (await openDialog(form, { label: heading })) === "yes" ? field.value.trim() : "";
 }
 
-/** A failure that the person can repeat: what they did is kept until it works. */
+/** Shows a failure, with a button that tries again; the person's input is kept. */
 export function showBanner(sentence, retry) {
   const banner = find("#banner");
   banner.replaceChildren(
@@ -109,7 +109,7 @@ export async function attempt(task, { retry, onStale } = {}) {
       await onStale();
       return null;
     }
-    // Repeating cannot help when the server has understood the request and refused it.
+    // The server understood and refused these, so trying again does not help.
     const refused = [401, 403, 404, 409, 422].includes(failure.status);
     showBanner(failure.message, refused ? null : retry);
     return null;

@@ -1,4 +1,4 @@
-// Small helpers to build elements; text always goes in as text, never as HTML.
+// Helpers that build elements; text is always inserted as text, never as HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -56,14 +56,14 @@ export function icon(name) {
   return drawing;
 }
 
-/** Templates name their icons in data-icon, so that the drawings live in one place. */
+/** Draws the icons that templates name in data-icon. */
 export function drawIcons(within = document) {
   for (const holder of within.querySelectorAll("[data-icon]")) {
     if (!holder.querySelector(".icon")) holder.prepend(icon(holder.dataset.icon));
   }
 }
 
-/** Says a change to screen readers; the empty text first makes a repeated sentence be read again. */
+/** Announces a change to screen readers; clearing the text first makes repeats audible. */
 export function announce(sentence) {
   const live = find("#live");
   if (!live) return;
@@ -73,7 +73,7 @@ export function announce(sentence) {
   });
 }
 
-/** Calls back once the calls have paused, or at once if `now` says so of their values. */
+/** Calls back after a pause between calls, or at once if `now(...values)` is true. */
 export function debounce(milliseconds, callback, now = () => false) {
   let timer;
   return (...values) => {

@@ -2,7 +2,7 @@
 
 const THRESHOLD = 5;
 
-/** The click that ends a drag or a long press is not meant as a click. */
+/** Ignores the click event that ends a drag or a long press. */
 export function swallowNextClick() {
   const swallow = (click) => {
     click.stopPropagation();

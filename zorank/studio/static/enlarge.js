@@ -1,5 +1,4 @@
-// One picture as large as the window allows, with the current best at the same place behind it, so
-// that a flip shows exactly what differs.
+// One enlarged picture, with the best so far behind it at the same place: a flip shows differences.
 
 import { el, find } from "./dom.js";
 import { exhibitView, nameOf, silence, toggleSound } from "./media.js";
@@ -12,7 +11,7 @@ export function createEnlarged(dialog, context) {
   const pickButton = find("#enlarged-pick", dialog);
   const worstButton = find("#enlarged-worst", dialog);
   const steps = dialog.querySelectorAll("[data-step]");
-  let position = null; // null: something that is not part of the round, such as the best so far
+  let position = null; // null: an exhibit outside of the round, such as the best so far
   let flipped = false;
   let title = "";
 
@@ -43,7 +42,7 @@ export function createEnlarged(dialog, context) {
     flipButton.setAttribute("aria-pressed", String(flipped));
     for (const control of [pickButton, ...steps]) control.hidden = !inRound;
     worstButton.hidden = !inRound || context.single();
-    pickButton.lastChild.textContent = inRound && placeOf(ranking, position) ? "Take back" : "Pick";
+    pickButton.lastChild.textContent = inRound && placeOf(ranking, position) ? "Undo pick" : "Pick";
   }
 
   function open(which) {
@@ -89,7 +88,7 @@ export function createEnlarged(dialog, context) {
   swipe(figure, step);
 
   dialog.addEventListener("keydown", (event) => {
-    if (!dialog.open) return;  // closed, it may keep the focus until the next frame
+    if (!dialog.open) return;  // a closed dialog may keep the focus until the next frame
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const onButton = event.target.closest("button");
     const key = event.key.toLowerCase();

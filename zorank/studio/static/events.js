@@ -14,7 +14,7 @@ export function listen(run, handlers) {
       if (name === "resumed") continue;
       source.addEventListener(name, (event) => handler(JSON.parse(event.data)));
     }
-    // Events that came while the tab was hidden are lost, so the page asks for the present state.
+    // Events are lost while the tab is hidden, so the page loads the current state.
     if (wasHidden) handlers.resumed?.();
     wasHidden = false;
   }

@@ -1,4 +1,4 @@
-// The home page: all runs as pictures.
+// The home page: all runs as cards.
 
 import { get, post, remove, runPath } from "./api.js";
 import { attempt, confirmDialog } from "./dialogs.js";
@@ -50,7 +50,7 @@ async function duplicate(run) {
 
 async function discard(run) {
   const sure = await confirmDialog({
-    heading: `Delete “${run.title || "Untitled"}”?`, text: "Its pictures and answers will be gone.", action: "Delete", danger: true,
+    heading: `Delete “${run.title || "Untitled"}”?`, text: "Its pictures and answers will be deleted.", action: "Delete", danger: true,
   });
   if (!sure) return;
   const erase = () => attempt(() => remove(runPath(run.id)), { retry: async () => (await erase()) && show() });
@@ -62,12 +62,12 @@ async function discard(run) {
 
 async function show() {
   const done = await attempt(() => get("/api/runs"), { retry: show });
-  // Without the list, a new run can still be started.
+  // If the list fails to load, a new run can still be started.
   const runs = done ? [...done.value].sort((a, b) => b.created_at - a.created_at) : [];
   const welcomes = Boolean(done) && runs.length === 0;
   find("#welcome").hidden = !welcomes;
   find("#collection").hidden = welcomes;
-  // Both sections lead to a new run; only the one in sight may be found under the name.
+  // Both sections have a link to a new run; only the visible one gets the test id.
   for (const link of document.querySelectorAll("[data-new-run]")) {
     if (link.closest("section").hidden) delete link.dataset.testid;
     else link.dataset.testid = "new-run";
@@ -76,7 +76,7 @@ async function show() {
   list.replaceChildren(list.firstElementChild, ...runs.map(card));
 }
 
-// A page brought back by the back button still shows what was true when it was left.
+// The back button restores an old page, so load the list again.
 addEventListener("pageshow", (event) => event.persisted && show());
 drawIcons();
 show();

@@ -1,9 +1,9 @@
-// The strip of every best so far, used by the ranking page and the result page.
+// The strip of all bests so far, for the ranking page and the result page.
 
 import { el } from "./dom.js";
 import { thumbnail } from "./media.js";
 
-/** The rounds in which the best changed; the others would repeat the same picture. */
+/** The rounds in which the best changed. */
 export const milestones = (rows) => rows.filter((row, index) => row.best && (row.moved || index === 0));
 
 export const roundName = (row) => (row.question === "start" ? "Start" : `Round ${row.round}`);

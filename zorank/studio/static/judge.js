@@ -1,26 +1,26 @@
-// What the ranking page says of a judge that orders the pictures: a calm note while its order is in
-// the tray, how far people agree with it, and, once, what keeps it from looking.
+// Texts about the judge on the ranking page: a note while its order is in the tray, how far people
+// agree with it, and its problem, shown once.
 
 import { showBanner } from "./dialogs.js";
 import { find } from "./dom.js";
 
-let told = "";
+let lastProblem = "";
 
-/** Shown while the tray began with the judge's order; the usual hint makes room for it. */
+/** Shows the note, in place of the hint, while the tray holds the judge's order. */
 export function showJudgeNote(name, { tieNext }) {
   find("#judge-note").hidden = !name;
   find("#hint").hidden = Boolean(name) && !tieNext;
-  find("#judge-name").textContent = name ? `ordered by ${name}: correct it, then go on` : "";
+  find("#judge-name").textContent = name ? `sorted by ${name}: correct the order, then continue` : "";
 }
 
 export function tellProblem(problem) {
-  if (!problem || problem === told) return;
-  told = problem;
+  if (!problem || problem === lastProblem) return;
+  lastProblem = problem;
   showBanner(problem);
 }
 
-/** One sentence, or nothing before the first round that both ordered. */
-export function agreementWords(judge, { several }) {
+/** One sentence, or "" before the first round that both have ordered. */
+export function agreementText(judge, { several }) {
   if (judge?.agreement == null) return "";
   const who = several ? "People" : "You";
   const rounds = judge.rounds === 1 ? "last round" : `last ${judge.rounds} rounds`;

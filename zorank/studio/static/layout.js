@@ -1,4 +1,4 @@
-// How many columns make the pictures largest: pure arithmetic, no DOM.
+// Grid arithmetic without DOM: the number of columns, and neighbours.
 
 /** The grid that shows `count` pictures of one aspect ratio (width / height) as large as it can. */
 export function largestGrid({ count, width, height, aspect = 1, gap = 14 }) {

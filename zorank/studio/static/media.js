@@ -23,16 +23,19 @@ export const kindOf = (mediaType = "image/") => mediaType.split("/")[0];
 
 const NOUNS = { image: "picture", video: "clip", audio: "sound" };
 
-/** What people call such a thing. */
+/** The noun for exhibits of a media type. */
 export const nounOf = (mediaType) => NOUNS[kindOf(mediaType)] ?? "text";
 
-/** What one of a round is called, by its place on the screen. */
+/** The name of an exhibit, from its screen position. */
 export function nameOf({ media_type: mediaType, position }) {
   const noun = nounOf(mediaType);
   return `${noun[0].toUpperCase()}${noun.slice(1)} ${position + 1}`;
 }
 
-/** Small, and still. Sounds and texts have none. Clips begin alike, so one stands at its middle. */
+/**
+ * A small still picture, or null for sounds and texts. Video thumbnails show the middle frame,
+ * because first frames look identical.
+ */
 export function thumbnail({ url, media_type: mediaType }) {
   if (kindOf(mediaType) === "image") return el("img", { src: url, alt: "", draggable: "false", loading: "lazy", decoding: "async" });
   if (kindOf(mediaType) !== "video") return null;
@@ -44,7 +47,7 @@ export function thumbnail({ url, media_type: mediaType }) {
 
 const withRetry = (url, number) => (number ? `${url}${url.includes("?") ? "&" : "?"}retry=${number}` : url);
 
-/** An image does not tell why it failed, so the server is asked; nothing if it has no sentence. */
+/** Asks the server why an image failed; "" if it gives no reason. */
 async function reasonOf(url) {
   const response = await fetch(url).catch(() => null);
   if (!response || response.ok) return "";
@@ -56,7 +59,7 @@ function loadPicture(picture, url, { onReady, onFail }) {
   let tries = 0;
   const start = () =>
     queue.push((release) => {
-      // A round that was left behind must not hold up the pictures of the new one.
+      // Pictures of an earlier round must not delay those of the new one.
       if (!picture.isConnected) return release();
       picture.onload = () => {
         release();
@@ -74,11 +77,11 @@ function loadPicture(picture, url, { onReady, onFail }) {
     start();
     loadNext();
   };
-  // One task later, because the caller has yet to put the element into the page.
+  // Deferred, because the caller has not put the element into the page yet.
   setTimeout(again);
 }
 
-/** An element that shows the exhibit; onReady gets it once there is something to see. */
+/** An element that shows the exhibit; onReady is called with it when it has loaded. */
 export function exhibitView({ url, media_type: mediaType }, { alt, onReady, onFail, eager = false } = {}) {
   const kind = kindOf(mediaType);
   if (kind === "image") {
@@ -104,7 +107,7 @@ export function exhibitView({ url, media_type: mediaType }, { alt, onReady, onFa
 
 function textView(url, label, { onReady, onFail }) {
   const frame = el("iframe", { class: "media", sandbox: "", title: label, tabindex: "-1" });
-  // A frame cannot tell a text from an error's, so the text is asked for first; then it is cached.
+  // A frame cannot detect an HTTP error, so fetch the text first; the frame then uses the cache.
   const show = async () => {
     const response = await fetch(url).catch(() => null);
     if (!response?.ok) return onFail?.(show);
@@ -137,7 +140,7 @@ function audioView(url, label, { onReady, onFail }) {
   return view;
 }
 
-/** Only one sound at a time. */
+/** Plays or pauses a sound, and pauses all others. */
 export function toggleSound(view) {
   const sound = view.querySelector("audio");
   for (const other of document.querySelectorAll("audio")) if (other !== sound) other.pause();
@@ -163,7 +166,7 @@ export function videosInStep(videos) {
       video.addEventListener("seeked", resolve, { once: true });
       video.currentTime = 0;
     });
-  // All are at the first frame before any plays, or the quick ones would run ahead.
+  // Rewind all before any plays, or videos that seek quickly would be ahead.
   const replay = async () => {
     await Promise.all(videos.map(rewind));
     for (const video of videos) {

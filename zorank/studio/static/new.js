@@ -1,4 +1,4 @@
-// The page that starts a run: what to make, its options, one button.
+// The form for a new run: renderer, options, judge.
 
 import { get, post } from "./api.js";
 import { attempt, hideBanner } from "./dialogs.js";
@@ -9,7 +9,7 @@ let renderers = [];
 let judges = [];
 let earlier = [];
 
-/** Where there is no picture, a renderer shows six tiles in colours drawn from its name. */
+/** Six tiles in colours derived from the renderer's name, for a renderer without a picture. */
 function emblem(name) {
   let state = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) >>> 0, 7);
   const random = () => {
@@ -32,22 +32,22 @@ function emblem(name) {
   return drawing;
 }
 
-/** The best that this renderer has made so far says more than any sign; else what it makes of one point. */
+/** The best of an earlier run with this renderer, else its sample, else its emblem. */
 function portrait(renderer) {
   const best = earlier.find((run) => run.renderer === renderer.name && run.best);
-  const sign = emblem(renderer.name);
+  const tiles = emblem(renderer.name);
   const url = best?.best ?? renderer.sample;
   const small = url && thumbnail({ url, media_type: best?.media_type ?? renderer.media_type });
-  if (!small) return sign;
+  if (!small) return tiles;
   small.classList.add("emblem");
-  small.addEventListener("error", () => small.replaceWith(sign), { once: true });
+  small.addEventListener("error", () => small.replaceWith(tiles), { once: true });
   return small;
 }
 
 function rendererCard(renderer, index) {
   const choice = el("input", { type: "radio", name: "renderer", value: renderer.name, checked: index === 0 });
   choice.addEventListener("change", () => {
-    hideBanner(); // what another renderer lacks
+    hideBanner(); // it may be about another renderer
     showForm();
   });
   return el("label", { class: "renderer", data: { testid: "renderer" } }, choice, portrait(renderer),
@@ -69,7 +69,7 @@ function field(option, { of = "option", label = sentence(option.name), placehold
   const common = { id, name: option.name, class: "field", placeholder, data: { type: option.type } };
   let input;
   if (option.type === "choice") {
-    // The index is the value, so that numbers and booleans keep their type.
+    // The value is an index, so that numbers and booleans keep their type.
     input = el("select", common, choicesOf(option).map((choice, index) =>
       el("option", { value: index, text: choice === true ? "yes" : choice === false ? "no" : choice, selected: choice === option.default })));
   } else {
@@ -89,11 +89,13 @@ function showForm() {
   const options = chosen()?.options ?? [];
   find("#options").replaceChildren(...options.filter(({ more }) => !more).map((option) => field(option)));
   find("#more-options").replaceChildren(...options.filter(({ more }) => more).map((option) => field(option)));
-  find("#how-many").textContent = `${sentence(nounOf(chosen()?.media_type))}s a round`;
+  find("#how-many").textContent = `${sentence(nounOf(chosen()?.media_type))}s per round`;
   showJudges();
 }
 
-/** Whoever can look at what is made; where nobody can, nothing is asked. */
+const JUDGE_NAMES = { dream: "Built-in", clip: "CLIP" };
+
+/** Offers the judges that can score the chosen renderer's pictures; hidden if there are none. */
 function showJudges() {
   const fitting = judges.filter((judge) => judge.renderers.includes(chosen()?.name));
   const segment = (value, text, isChosen) => {
@@ -101,8 +103,8 @@ function showJudges() {
     return el("label", {}, choice, el("span", { text }));
   };
   find("#judges").replaceChildren(
-    segment("", "Nobody", !fitting.some((judge) => judge.default)),
-    ...fitting.map((judge) => segment(judge.name, sentence(judge.title), judge.default)));
+    segment("", "None", !fitting.some((judge) => judge.default)),
+    ...fitting.map((judge) => segment(judge.name, JUDGE_NAMES[judge.name] ?? sentence(judge.title), judge.default)));
   find("#judge").hidden = fitting.length === 0;
   showJudgeOptions();
 }
@@ -112,12 +114,12 @@ function showJudgeOptions() {
   const painted = find("#option-prompt");
   find("#judge-help").hidden = !judge;
   find("#judge-options").replaceChildren(...(judge?.options ?? []).map((option) => field(option, option.name === "prompt"
-    ? { of: "judge", label: "What it looks for", placeholder: painted ? "the prompt above" : "snowy night" }
+    ? { of: "judge", label: "What the model looks for", placeholder: painted ? "the prompt above" : "snowy night" }
     : { of: "judge" })));
   askForAPrompt();
 }
 
-/** A judge without words of its own takes those of the picture, so one of the two must have some. */
+/** A judge without a prompt uses the renderer's, so one of the two is required. */
 function askForAPrompt() {
   const wanted = find("#judge-prompt");
   if (wanted) wanted.required = !find("#option-prompt")?.value.trim();
@@ -126,7 +128,7 @@ function askForAPrompt() {
 const values = (form, options, keeps) => Object.fromEntries(
   [...find(form).querySelectorAll(".field")].filter(keeps).map((input) => [input.name, valueOf(input, options)]));
 
-/** Nothing is said if it stays as the studio has it: then its judge looks, also at later starts. */
+/** Omits an unchanged default judge, so that the run follows the studio's default in future. */
 function judgeAnswer() {
   const usual = judges.find((judge) => judge.default);
   const judge = chosenJudge();
@@ -165,7 +167,7 @@ async function show() {
   const done = await attempt(() => get("/api/renderers"), { retry: show });
   if (!done) return;
   renderers = done.value;
-  // Without these two, a run can still be started.
+  // These two are optional.
   [earlier, judges] = await Promise.all(["/api/runs", "/api/judges"].map((path) => get(path).catch(() => [])));
   find("#renderers").replaceChildren(...renderers.map(rendererCard));
   find("#start-run").disabled = renderers.length === 0;

@@ -1,4 +1,4 @@
-// What only the owner of a run can do: name it, invite others, close a round, work offline.
+// The owner's controls: title, invitations, closing a round, offline answers.
 
 import { patch, post, remove, runPath } from "./api.js";
 import { askText, attempt, showBanner } from "./dialogs.js";
@@ -47,7 +47,7 @@ export function createOwnerTools({ run, round, reload }) {
       announce("The link is copied");
       setTimeout(() => { button.textContent = "Copy"; }, 1600);
     } catch {
-      inviteLink.focus(); // No clipboard without https or localhost: the selected text can be copied by hand.
+      inviteLink.focus(); // The clipboard needs https or localhost; the selected text can be copied by hand.
     }
   }
   find("#invite-copy").addEventListener("click", copy);
@@ -78,11 +78,11 @@ export function createOwnerTools({ run, round, reload }) {
     try {
       answer = JSON.parse(text);
     } catch {
-      return showBanner("That is not an answer: it must be the JSON text that the offline page shows.");
+      return showBanner("That is not an answer: paste the JSON text that the offline page shows.");
     }
     const { order, worst = [] } = answer ?? {};
     const rater = answer?.rater || "offline";
-    if (!Array.isArray(order)) return showBanner("That is not an answer: it names no order.");
+    if (!Array.isArray(order)) return showBanner("That is not an answer: the field “order” is missing.");
     const index = answer.round ?? answer.index ?? round().index;
     const send = () => post(runPath(run.id, `/rounds/${index}/answer`), { order, worst, rater });
     if (await attempt(send, { retry: () => importAnswer(text) })) reload();

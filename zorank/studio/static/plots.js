@@ -1,4 +1,4 @@
-// Small SVG charts without axes: the shape tells, one number says where it is now.
+// Small SVG charts without axes; a number gives the current value.
 
 import { el, svg } from "./dom.js";
 
@@ -10,7 +10,7 @@ function points(values, floor) {
   const known = values.filter((value) => value != null);
   const high = Math.max(...known);
   const least = floor ?? Math.min(...known);
-  // A constant gets a line through the middle: at the bottom it would look like nothing.
+  // Draw a constant through the middle: at the bottom it would look like zero.
   const low = least === high ? high - 1 : least;
   const span = least === high ? 2 : high - low;
   const step = (WIDTH - 2 * INSET) / Math.max(values.length - 1, 1);
@@ -54,7 +54,7 @@ const seconds = (value) => (value < 60 ? `${value < 10 ? value.toFixed(1) : Math
 const deviations = (value) => `${value.toFixed(2)} sd`;
 const percent = (value) => `${Math.round(100 * value)} %`;
 
-/** With a floor, the height of the line says how much there is; quiet, no number does. */
+/** `floor` fixes the lower end of the axis; `quiet` hides the number. */
 function linePlot(rows, field, label, format, { floor, quiet = false } = {}) {
   const values = rows.map((row) => row[field]);
   const last = values.findLast((value) => value != null);
@@ -72,13 +72,13 @@ export function historyPlots(rows, { several = false, brief = false } = {}) {
   const accepted = tries.filter((row) => row.moved).length;
   const name = deciding.length ? "Steps accepted" : "New bests";
   const share = `${accepted} of ${tries.length}`;
-  // A model of the judge says what is left to gain; in brief, the rest says little beside it.
+  // If the optimizer reports an expected gain, the brief version shows little else.
   const models = ranked.some((row) => row.gain != null);
   return [
     plot(name, share, steps(tries.map((row) => row.moved), `${name}: ${share}`)),
-    models && linePlot(ranked, "gain", "Left to gain", deviations, { floor: 0, quiet: true }),
+    models && linePlot(ranked, "gain", "Expected gain", deviations, { floor: 0, quiet: true }),
     !brief && linePlot(ranked, "consistency", "Consistency", percent),
-    (!brief || !models) && linePlot(ranked, "radius", "Spread", (value) => value.toPrecision(2)),
+    (!brief || !models) && linePlot(ranked, "radius", "Search radius", (value) => value.toPrecision(2)),
     !brief && linePlot(ranked, "distance", "Distance from the start", (value) => value.toPrecision(2)),
     (!brief || !models) && linePlot(ranked, "seconds", "Time per answer", seconds),
     several && linePlot(ranked, "agreement", "Agreement", percent),

@@ -1,4 +1,4 @@
-// Loads what probably comes next while the person thinks, so that the next round is simply there.
+// Loads the probable next round while the person ranks.
 
 let wanted = [];
 

@@ -1,8 +1,7 @@
-// The ranking model: pure functions on frozen values, no DOM, so that it can be tested on its own
-// and every earlier state can be kept for undo.
+// The ranking as a value: pure functions on frozen objects, without DOM. Undo keeps earlier values.
 //
 // groups: the places, best first; the positions within one group tie. worst: marked as worst.
-// picked: in an order that somebody else began, those that the person put before it; else null.
+// picked: in a judge's order, the positions that the person moved to the front; else null.
 
 export const EMPTY = Object.freeze({ groups: [], worst: [], tieNext: false, picked: null });
 
@@ -22,12 +21,12 @@ export const placeOf = ({ groups }, position) =>
 export const isTied = ({ groups }, position) =>
   groups.some((group) => group.length > 1 && group.includes(position));
 
-/** Whether a place is still the one that somebody else proposed. */
+/** Whether a place is still the judge's. */
 export const isProposed = ({ picked }, position) => picked !== null && !picked.includes(position);
 
 export const isWorst = ({ worst }, position) => worst.includes(position);
 
-/** Behind how many places the next pick goes: all, or the first ones that the person gave. */
+/** How many places precede the next pick: all, or those that the person gave. */
 function settled({ groups, picked }) {
   const first = picked ? groups.findIndex((group) => !group.some((position) => picked.includes(position))) : -1;
   return first === -1 ? groups.length : first;
@@ -37,10 +36,10 @@ function settled({ groups, picked }) {
 export const nextPlace = (current) =>
   current.tieNext ? Math.max(settled(current), 1) : settled(current) + 1;
 
-/** An order to correct: picks go before it, one behind the other. */
+/** A judge's order: picks go to its front, one after another. */
 export const toCorrect = ({ groups, worst }) => ranking(groups, worst, { picked: [] });
 
-/** Ranks a picture next, or takes it back when the person already gave it a place. */
+/** Ranks a picture next, or removes it if the person had ranked it. */
 export function pick(current, position, { tie = false } = {}) {
   const { picked } = current;
   if (picked ? picked.includes(position) : placeOf(current, position)) return takeBack(current, position);
@@ -62,7 +61,7 @@ const pickedWithout = ({ picked }, position) => ({ picked: picked && without(pic
 export const takeBack = (current, position) =>
   ranking(groupsWithout(current.groups, position), current.worst, pickedWithout(current, position));
 
-/** The next pick will share the last place; asking again takes this back. */
+/** Toggles whether the next pick ties with the last. */
 export const toggleTieNext = (current) =>
   ranking(current.groups, current.worst, { tieNext: !current.tieNext && settled(current) > 0, picked: current.picked });
 
@@ -76,7 +75,7 @@ export function moveToPlace(current, position, place) {
   const { picked } = pickedWithout(current, position);
   const rest = ranking(groupsWithout(current.groups, position), without(current.worst, position), { picked });
   const index = Math.min(Math.max(place - 1, 0), rest.groups.length);
-  // Next to what the person put first it is one of theirs; further down it only changes the proposal.
+  // At the front it joins the person's picks; further down it only changes the judge's order.
   const joins = picked && index <= settled(rest);
   return ranking(
     [...rest.groups.slice(0, index), [position], ...rest.groups.slice(index)],
@@ -89,11 +88,11 @@ export function moveToPlace(current, position, place) {
 export function shift(current, position, step) {
   const place = placeOf(current, position);
   if (!place) return current;
-  // Leaving a tie downwards means the place behind the group, which exists once it has left.
+  // Leaving a tie downwards: the place after the group exists once the picture has left it.
   return moveToPlace(current, position, place + step);
 }
 
-/** A badge dragged onto another picture: that one takes the place, or the two change order. */
+/** A badge dragged onto another picture: that picture takes its place, or the two swap. */
 export function handOver(current, from, to) {
   if (from === to || !placeOf(current, from)) return current;
   const place = placeOf(current, to);
@@ -108,13 +107,13 @@ export const named = ({ groups, worst }) => [...groups.flat(), ...worst];
 /** Whether the order of all pictures is clear: at most one is left without a place. */
 export const isDecided = (current, count) => named(current).length >= Math.max(count - 1, 1);
 
-/** What is sent to the server: all that are marked worst share one group. */
+/** The body of an answer: all positions marked worst share one group. */
 export const answerOf = ({ groups, worst }) => ({
   order: groups.map((group) => [...group]),
   worst: worst.length ? [[...worst]] : [],
 });
 
-/** A stored answer back into a ranking; anything that does not fit the slate gives EMPTY. */
+/** A stored answer as a ranking; EMPTY if it does not fit the slate. */
 export function fromAnswer(answer, count) {
   const groups = answer?.order ?? [];
   const worst = (answer?.worst ?? []).flat();
@@ -129,7 +128,7 @@ export const sameRanking = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 const ordinals = new Intl.PluralRules("en", { type: "ordinal" });
 const ordinal = (place) => `${place}${{ one: "st", two: "nd", few: "rd" }[ordinals.select(place)] ?? "th"}`;
 
-/** One position in words, for labels and announcements. */
+/** Describes one position, for labels and announcements. */
 export function describe(current, position) {
   const place = placeOf(current, position);
   if (place) return `${ordinal(place)} place${isTied(current, position) ? ", tied" : ""}`;

@@ -1,11 +1,11 @@
-// Raters are asked for their name once; the browser remembers it.
+// Asks raters for their name once; the browser stores it.
 
 import { askText } from "./dialogs.js";
 import { keepRaterName, raterName } from "./stash.js";
 
 export const OWNER = "owner";
 
-/** Nobody who came by a link may pass for the owner, so that name is asked for again. */
+/** Raters must not use the owner's name. */
 export async function askRaterName() {
   let name = raterName();
   while (!name || name.toLowerCase() === OWNER) {

@@ -1,4 +1,4 @@
-// The result page: where it began against where it is, every step between, and what to take away.
+// The result page: start and best side by side, the journey, progress, downloads.
 
 import { get, post, runPath } from "./api.js";
 import { attempt } from "./dialogs.js";
@@ -51,7 +51,7 @@ function drawJourney() {
 }
 
 async function branch() {
-  const round = looked.round + 1; // A branch keeps so many rounds, and this one is to be among them.
+  const round = looked.round + 1; // A branch keeps this many rounds, including the selected one.
   const title = `${run.title || "Untitled"}, from ${roundName(looked).toLowerCase()}`;
   const done = await attempt(() => post(runPath(runId, "/branch"), { round, title }), { retry: branch });
   if (done) location.assign(`/runs/${encodeURIComponent(done.value.id)}`);
@@ -63,7 +63,7 @@ function stop() {
   find("#play .button-text").textContent = "Play the journey";
 }
 
-/** Shows every best in turn, at the same place on the screen. */
+/** Shows all bests in turn, at the same place on the screen. */
 function play() {
   if (playing) return stop();
   const range = find("#stage input");
@@ -116,7 +116,7 @@ function linkDownloads() {
   }
   for (const [selector, [href, name]] of Object.entries(links)) {
     const link = find(selector);
-    if (!link) continue; // taken away when this was shown before
+    if (!link) continue; // removed by an earlier call
     link.href = href;
     link.setAttribute("download", `zorank-${runId}-${name}`);
   }

@@ -1,7 +1,9 @@
-// The ranking page: holds the state, and joins the grid, the tray, the keys and the server.
+// The ranking page: holds its state and connects grid, tray, controls and server. To add a button
+// or a key, see controls.js.
 
 import { get, post, runPath } from "./api.js";
 import { createGrid } from "./cards.js";
+import { bindControls } from "./controls.js";
 import { attempt } from "./dialogs.js";
 import { announce, debounce, drawIcons, find } from "./dom.js";
 import { createEnlarged } from "./enlarge.js";
@@ -14,7 +16,7 @@ import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
 import { preload } from "./preload.js";
 import { askRaterName, OWNER } from "./rater.js";
-import { askForOne, showChrome, showHelp, showProgress, showRunNote, showWaiting } from "./runview.js";
+import { askForOne, showChrome, showProgress, showRunNote, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
 import * as stash from "./stash.js";
 import { createTray } from "./tray.js";
@@ -55,15 +57,15 @@ const showTray = createTray(find("#tray"), {
 let sidebar = null;
 let owner = null;
 
-// What follows is computed ahead as soon as the answer seems complete: computing it for every
-// click would hold up what counts. Whoever names as many as last time is probably done.
+// The next round is previewed as soon as the answer seems complete; a preview for every click would
+// slow down the answer itself. An answer with as many pictures as the last one is probably complete.
 let usual = 0;
 const seemsComplete = () => single() || model.isDecided(ranking, round.exhibits.length)
   || model.named(ranking).length === usual;
-const sendDraft = debounce(700, async (index) => {
+const previewAnswer = debounce(700, async (index) => {
   if (round?.index !== index || busy) return;
-  const drafted = await post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => null);
-  if (drafted && round?.index === index) preload(drafted.ahead, round.exhibits[0].media_type);
+  const preview = await post(path(`/rounds/${index}/draft`), model.answerOf(ranking)).catch(() => null);
+  if (preview && round?.index === index) preload(preview.ahead, round.exhibits[0].media_type);
 }, seemsComplete);
 
 function change(next, { remember = true, words } = {}) {
@@ -72,11 +74,11 @@ function change(next, { remember = true, words } = {}) {
   ranking = next;
   refresh();
   stash.keepSelection(runId, round.index, model.answerOf(ranking));
-  sendDraft(round.index);
+  previewAnswer(round.index);
   if (words) announce(words);
 }
 
-/** The judge's order fills a tray that nobody has touched; from then on it is the person's. */
+/** Puts the judge's order into an untouched tray, for the person to correct. */
 function suggest(judge) {
   tellProblem(judge?.problem);
   const untouched = model.isEmpty(ranking) && !past.length && !stash.keptSelection(runId, round.index);
@@ -84,7 +86,7 @@ function suggest(judge) {
   suggested = model.toCorrect(model.fromAnswer({ order: judge.order }, round.exhibits.length));
   ranking = suggested;
   refresh();
-  sendDraft(round.index);
+  previewAnswer(round.index);
   announce(find("#judge-name").textContent);
 }
 
@@ -123,7 +125,7 @@ function look(position = active) {
 function submit() {
   if (model.isEmpty(ranking)) return round && askForOne();
   usual = model.named(ranking).length;
-  // Try again sends what is selected then: the person may have changed it in the meantime.
+  // "Try again" sends the current selection: the person may have changed it.
   return send(model.answerOf(ranking), submit);
 }
 
@@ -140,14 +142,14 @@ async function send(answer, retry = () => send(answer)) {
   });
   busy = false;
   grid.return();
-  // A stale answer shows no banner: the current round is loaded as if nothing had happened.
+  // A stale answer shows no banner: the current round is loaded instead.
   if (!done && !find("#banner").hidden) return;
   stash.dropSelection(runId, index);
   await load();
 }
 
 async function load() {
-  // Raters share one link, so only their name tells the server who asks.
+  // Raters share one link, so the server needs their name.
   const who = isOwner ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
   const done = await attempt(() => get(path(`/round${who}`)), { retry: load });
   if (!done) return;
@@ -176,18 +178,22 @@ async function load() {
 
 async function undo() {
   if (!round || busy) return;
-  if (past.length) return change(past.pop(), { remember: false, words: "Taken back" });
+  if (past.length) return change(past.pop(), { remember: false, words: "Undone" });
   const before = isOwner && round.index > 0;
-  // An order that the judge gave is nothing the person did, so it is not theirs to take back.
+  // The judge's order is not the person's action, so undo skips it.
   if (!model.isEmpty(ranking) && !(before && asSuggested())) return change(model.EMPTY, { remember: false, words: "Cleared" });
-  if (!before) return;
+  if (before) await call("/undo", { rounds: 1 }, ({ index }) => stash.dropSelection(runId, index));
+}
+
+/** Posts to a route of this run; after success, loads the waiting round. */
+async function call(rest, body, onSuccess = () => {}) {
+  if (!round || busy) return;
   busy = true;
-  const done = await attempt(() => post(path("/undo"), { rounds: 1 }), { retry: undo, onStale: load });
+  const done = await attempt(() => post(path(rest), body), { retry: () => call(rest, body, onSuccess), onStale: load });
   busy = false;
-  if (done) {
-    stash.dropSelection(runId, done.value.index);
-    await load();
-  }
+  if (!done) return;
+  onSuccess(done.value);
+  await load();
 }
 
 const same = () => rankable() && send({ order: [], worst: [] });
@@ -196,40 +202,28 @@ function noneBetter() {
   if (rankable() && round.question === "best" && current) send({ order: [[current.position]], worst: [] });
 }
 
-const actions = {
-  pick, undo, same, noneBetter,
+/** What the controls of the page can do: see controls.js. */
+const page = {
+  call, pick, undo, same, noneBetter, look, toggleWorst, toggleTie,
+  submit: () => submit(),
   others: () => round?.question === "start" && same(),
   enter: () => {
     const onCard = document.activeElement?.matches(".pick");
     if (model.isEmpty(ranking) && onCard) pick(active);
     else submit();
   },
-  enlarge: () => look(), endPeek: enlarged.close,
-  worst: () => toggleWorst(), tie: toggleTie,
+  endPeek: enlarged.close,
   flip: () => { look(); enlarged.flip(); },
   playSound: () => grid.view(active)?.matches(".audio") && toggleSound(grid.view(active)),
-  better: () => change(model.shift(ranking, active, -1)),
-  worse: () => change(model.shift(ranking, active, 1)),
+  shift: (step) => change(model.shift(ranking, active, step)),
   compare: () => isOwner && sidebar.compare(),
-  help: showHelp,
   clear: () => change(model.EMPTY, { words: "Cleared" }),
-  focus: (key) => {
+  focusNeighbour: (key) => {
     const onCard = document.activeElement?.matches(".pick");
     if (onCard) active = neighbour({ index: active, count: round.exhibits.length, columns: grid.columns(), key });
     grid.focus(active);
   },
 };
-
-function bindButtons() {
-  find("#next").addEventListener("click", () => submit());
-  find("#undo").addEventListener("click", undo);
-  find("#same").addEventListener("click", same);
-  find("#none-better").addEventListener("click", noneBetter);
-  find("#help-button").addEventListener("click", showHelp);
-  find("#judge-clear").addEventListener("click", actions.clear);
-  // After a click with the mouse, Enter means Next again, not the button that was clicked.
-  find(".actions").addEventListener("click", (event) => event.detail > 0 && event.target.closest("#undo, #same, #none-better, #next")?.blur());
-}
 
 async function start() {
   drawIcons();
@@ -239,8 +233,7 @@ async function start() {
   showRunNote(run);
   sidebar = createSidebar({ run, role, enlarged });
   if (isOwner) owner = createOwnerTools({ run, round: () => round, reload: load });
-  bindButtons();
-  bindKeys(actions);
+  bindKeys(bindControls(page), page);
   if (!isOwner) await askRaterName();
   await load();
   listen(runId, {

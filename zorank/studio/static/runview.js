@@ -1,6 +1,5 @@
-// Words and visibility on the ranking page that follow from the question being asked.
+// Texts and visibility on the ranking page, depending on the question.
 
-import { openDialog } from "./dialogs.js";
 import { announce, el, find } from "./dom.js";
 import { nounOf } from "./media.js";
 
@@ -9,7 +8,7 @@ const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eig
 const QUESTIONS = {
   start: { heading: "Pick a picture to start from", hint: "or rank the ones you like, best first", next: "Start here", same: "Show me others" },
   rank: { heading: "Rank the ones you like, best first", hint: "as many as you want, the rest count as equal", next: "Next", same: "They look the same" },
-  best: { heading: "Which is best?", hint: "one click chooses, a second goes on", next: "Next", same: "They look the same" },
+  best: { heading: "Which is best?", hint: "click once to choose, again to continue", next: "Next", same: "They look the same" },
 };
 
 export function showChrome(round, { role, ready, tieNext, waiting }) {
@@ -46,7 +45,7 @@ export function showWaiting(round, { isOwner }) {
   if (isOwner) find("#close-round").hidden = names.length === 0 || round.waiting_for === 0;
 }
 
-/** What the owner should know of the run as a whole, such as that its pictures may differ. */
+/** Shows the owner a warning about the run, for example that its pictures may differ. */
 export function showRunNote({ note }) {
   find("#run-note").textContent = note;
   find("#run-note").hidden = !note;
@@ -58,28 +57,11 @@ export function askForOne() {
   announce(sentence);
 }
 
-/** Rendering ahead is announced quietly: nobody has to wait for it. */
+/** Shows how many pictures are rendered. */
 export function showProgress({ round: index, done, of }, round) {
   const status = find("#render-status");
   if (index < round.index) return;
   const ahead = index > round.index;
   if (done >= of) status.textContent = ahead ? `next ${NUMBERS[of] ?? of} ready` : "";
   else status.textContent = ahead ? "" : `drawing ${done + 1} of ${of}`;
-}
-
-const KEYS = [
-  ["1 – 9", "pick, or take back"], ["Shift + 1 – 9", "pick as a tie"], ["Enter", "next"], ["Z", "undo"],
-  ["S", "they look the same"], ["N", "none is better"], ["W", "mark as worst"], ["T", "next pick ties"],
-  ["+  −", "move up or down"], ["Space", "enlarge, press or hold"], ["F", "flip with the best so far"],
-  ["C", "compare with the start"], ["← → ↑ ↓", "go to a neighbour"], ["P", "play a sound"], ["Esc", "clear"], ["?", "this help"],
-];
-
-export function showHelp() {
-  const list = el("dl", { class: "keys" }, KEYS.map(([key, meaning]) =>
-    el("div", {}, el("dt", {}, el("kbd", { text: key })), el("dd", { text: meaning }))));
-  const form = el("form", { method: "dialog" },
-    el("h2", { text: "Keys" }), list,
-    el("p", { class: "muted", text: "With the mouse: click in order, Shift + click to tie, hold to enlarge, drag a badge to reorder." }),
-    el("div", { class: "dialog-actions" }, el("button", { class: "button primary", text: "Close", autofocus: true })));
-  openDialog(form, { label: "Keys", class: "help-dialog", "data-testid": "help" });
 }

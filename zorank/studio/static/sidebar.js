@@ -1,10 +1,10 @@
-// The side of the ranking page: best so far, the journey, and how it is going.
+// The sidebar of the ranking page: best so far, journey, progress.
 
 import { get, runPath } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { el, find, icon } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
-import { agreementWords } from "./judge.js";
+import { agreementText } from "./judge.js";
 import { exhibitView } from "./media.js";
 import { historyPlots } from "./plots.js";
 import { showRunNote } from "./runview.js";
@@ -38,17 +38,17 @@ export function createSidebar({ run, role, enlarged }) {
       view.classList.add("shown");
       if (isPicture && url === shownBest) bestButton.replaceChildren(view, since);
     } });
-    // A picture takes its place once it is there, so that what stands below it does not jump.
+    // A picture is inserted after it has loaded, so that the content below does not jump.
     if (!isPicture) bestButton.replaceChildren(view, since);
   }
 
-  /** There is nothing to compare with before a start is picked. */
+  /** Before a start is picked there is nothing to compare with. */
   function showStart(start) {
     run.start = start;
     if (role === "owner") find("#compare").hidden = !start;
   }
 
-  /** Decoration, so a failure to load the history is silent. */
+  /** The history is optional, so a failure to load it is silent. */
   async function showHistory() {
     if (role !== "owner") return;
     const asked = [get(runPath(run.id)), get(runPath(run.id, "/history"))];
@@ -57,7 +57,7 @@ export function createSidebar({ run, role, enlarged }) {
     const { rows, raters } = history;
     showStart(now.start);
     showRunNote(now);
-    showWords(now);
+    showStatus(now);
     if (now.start) showDrift();
     const stops = showJourney(find("#journey"), rows, {
       mediaType: run.media_type,
@@ -66,27 +66,27 @@ export function createSidebar({ run, role, enlarged }) {
     find("#journey-section").hidden = stops.length < 2;
     const plots = historyPlots(rows, { several: raters.length > 1, brief: true });
     find("#plots").replaceChildren(...plots);
-    sayAgreement(history);
+    showAgreementText(history);
   }
 
-  /** A judge may look after the answer was given, so this is asked for again when it has. */
+  /** Loads the agreement again, because a judge may finish after the answer was given. */
   async function showAgreement() {
-    if (role === "owner") await get(runPath(run.id, "/history")).then(sayAgreement, () => {});
+    if (role === "owner") await get(runPath(run.id, "/history")).then(showAgreementText, () => {});
   }
 
-  function sayAgreement({ judge, raters }) {
-    find("#agreement").textContent = agreementWords(judge, { several: raters.length > 1 });
+  function showAgreementText({ judge, raters }) {
+    find("#agreement").textContent = agreementText(judge, { several: raters.length > 1 });
     find("#going-section").hidden = !["#words", "#agreement", "#plots"].some((part) => find(part).hasChildNodes());
   }
 
-  /** What the model knows; when it would be enough, the way to the result is one click. */
-  function showWords({ words, could_stop: couldStop }) {
+  /** The status sentences; "You could stop here." gets a link to the result. */
+  function showStatus({ words, could_stop: couldStop }) {
     const link = () => el("a", { href: `/runs/${encodeURIComponent(run.id)}/result`, text: "See the result" });
     find("#words").replaceChildren(...words.map((sentence, index) =>
       el("p", {}, sentence, couldStop && index === words.length - 1 && [" ", link()])));
   }
 
-  /** Only some renderers measure it; the others have nothing to say. */
+  /** Only some renderers measure drift. */
   async function showDrift() {
     const drift = await get(runPath(run.id, "/drift")).catch(() => null);
     const line = find("#drift");

@@ -1,16 +1,16 @@
-// Before and after in one frame. A native range input lies over it: keyboard, touch and screen
-// readers come with it.
+// Before and after in one frame, under a native range input, which brings keyboard, touch and
+// screen reader support.
 
 import { el } from "./dom.js";
 import { exhibitView, kindOf } from "./media.js";
 
-/** Gives { view, setAfter }; media that cannot be cut in two stand side by side. */
+/** Returns { view, setAfter }; media other than pictures are shown side by side. */
 export function comparison({ before, after, beforeLabel = "Start", afterLabel = "Best" }) {
   const pictures = kindOf(before.media_type) === "image" && kindOf(after.media_type) === "image";
   return pictures ? slider(before, after, beforeLabel, afterLabel) : sideBySide(before, after, beforeLabel, afterLabel);
 }
 
-/** What is drawn already, and in its place, once that is drawn too, the same in full size. */
+/** Shows the cached small picture, and replaces it when the full size has loaded. */
 function showSoon(picture, { url, large }) {
   if (picture.dataset.shows === url) return;
   picture.src = url;

@@ -1,4 +1,4 @@
-// What a refresh must not lose: the selection in progress, and the name of a rater.
+// Browser storage: the selection in progress and the rater's name survive a reload.
 
 const selectionKey = (run, index) => `zorank-selection-${run}-${index}`;
 const NAME = "zorank-rater";

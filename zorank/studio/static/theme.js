@@ -1,5 +1,5 @@
-// A classic script in the head, not a module: it must run before the first paint, or a person who
-// chose the other theme would see a flash of the wrong one.
+// A classic script in the head, not a module: it runs before the first paint, so that the wrong
+// theme does not flash.
 (() => {
   const KEY = "zorank-theme";
   const root = document.documentElement;

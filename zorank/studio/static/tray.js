@@ -1,5 +1,4 @@
-// The ranking in a row, best first: shows the order at a glance and lets it be changed by dragging
-// or with the arrow keys.
+// The ranking in a row, best first; it is changed by dragging or with the arrow keys.
 
 import { el } from "./dom.js";
 import { draggable } from "./drag.js";
@@ -9,7 +8,7 @@ import { describe } from "./ranking.js";
 export function createTray(tray, handlers) {
   const groupBoxes = () => [...tray.querySelectorAll(".tray-group")].map((group) => group.getBoundingClientRect());
 
-  /** The place under the pointer, or null when it is so far away that the picture is taken out. */
+  /** The place under the pointer, or null if it is far away, which removes the picture. */
   function placeAt({ x, y }) {
     const box = tray.getBoundingClientRect();
     if (y < box.top - 70 || y > box.bottom + 70) return null;
@@ -23,16 +22,16 @@ export function createTray(tray, handlers) {
 
   function item(exhibit, ranking) {
     const { position } = exhibit;
-    const label = `${nameOf(exhibit)}, ${describe(ranking, position)}. Arrow keys move it, Delete takes it out.`;
+    const label = `${nameOf(exhibit)}, ${describe(ranking, position)}. Arrow keys move it, Delete removes it.`;
     const thumb = thumbnail(exhibit) ?? el("span", { class: "tray-number", text: position + 1 });
     const button = el("button", { type: "button", class: "tray-item", "aria-label": label, data: { position } }, thumb);
     button.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      const takesOut = event.key === "Delete" || event.key === "Backspace";
-      if (!step && !takesOut) return;
+      const removes = event.key === "Delete" || event.key === "Backspace";
+      if (!step && !removes) return;
       event.preventDefault();
       event.stopPropagation();
-      if (takesOut) handlers.takeBack(position);
+      if (removes) handlers.takeBack(position);
       else handlers.shift(position, step);
       tray.querySelector(`[data-position="${position}"]`)?.focus();
     });

@@ -1,4 +1,4 @@
-"""What a studio offers: the renderers and judges of zorank, or one of the user's own."""
+"""The renderers and judges of a studio, as chosen on the command line."""
 
 from __future__ import annotations
 
@@ -10,26 +10,29 @@ from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_kinds
 from zorank.renderers.interface import RendererKind, kinds_of
-from zorank.studio.judging import Choice, Panel
+from zorank.studio.judging import JudgeSpec, Panel
 
 
-def offer(
+def select_renderers(
     wanted: str | None, load: Callable[[str], Any], given: Mapping[str, str] | None = None
 ) -> dict[str, RendererKind]:
-    """The renderers to choose from, with options filled in as they were given in words.
+    """Return the renderers to choose from, with the given options filled in.
 
-    `load` finds the object that module:object names.
+    Args:
+        wanted: a renderer's name or module:object; None for all.
+        load: imports the object that module:object names.
+        given: options as texts of the command line.
     """
     offered = _offered(wanted, load)
     if not given:
         return offered
     takers = {name: kind for name, kind in offered.items() if kind.takes(given)}
     if not takers:
-        raise _nobody_takes(given, offered)
+        raise _unknown_option(given, offered)
     return {name: _filled(kind, given) for name, kind in takers.items()}
 
 
-def _nobody_takes(given: Mapping[str, str], offered: Mapping[str, RendererKind]) -> InvalidInput:
+def _unknown_option(given: Mapping[str, str], offered: Mapping[str, RendererKind]) -> InvalidInput:
     takes = {name: sorted(kind.options) for name, kind in offered.items()}
     option = next(o for o in given if not all(o in options for options in takes.values()))
     who = f"the renderer {next(iter(takes))}" if len(takes) == 1 else "no renderer"
@@ -41,14 +44,14 @@ def _nobody_takes(given: Mapping[str, str], offered: Mapping[str, RendererKind])
 
 
 def _filled(kind: RendererKind, given: Mapping[str, str]) -> RendererKind:
-    """A kind of renderer with these options, which are tried at once so that slips are told."""
+    """Fill in the options, and make the renderer once, so that errors show at once."""
     filled = kind.filled({key: _value(text, kind.options[key]) for key, text in given.items()})
     filled.make().check()
     return filled
 
 
 def _value(text: str, default: Any) -> Any:
-    """A word of the command line as what an option is: a text stays one, be it "5" or "true"."""
+    """Parse an option's text as JSON, unless the option is a text itself."""
     if isinstance(default, str):
         return text
     try:
@@ -67,19 +70,20 @@ def _offered(wanted: str | None, load: Callable[[str], Any]) -> dict[str, Render
     return {wanted: RendererKind.tried(wanted, load(wanted))}
 
 
-def offer_judge(
+def select_judges(
     wanted: str | None, options: Mapping[str, Any], load: Callable[[str], Any]
 ) -> Panel:
-    """The judges to choose from, and the wanted one as the one that looks at every run."""
+    """Return the judges to choose from, with the wanted one as the default."""
     if wanted is None:
         if options:
-            raise InvalidInput("options of a judge need a judge; name it, such as --judge clip")
+            raise InvalidInput("--judge-option needs --judge; add it, such as --judge clip")
         return Panel()
     if wanted not in JUDGES and ":" not in wanted:
         raise unknown_name("judge", wanted, JUDGES)
     own = {} if wanted in JUDGES else {wanted: load(wanted)}
-    choice = Choice(wanted, dict(options))
-    panel = Panel(judge_kinds(JUDGES | own), choice)
-    if "prompt" in options or not panel.reads_prompts(wanted):  # else a renderer may have one
-        panel.make(choice)
+    spec = JudgeSpec(wanted, dict(options))
+    panel = Panel(judge_kinds(JUDGES | own), spec)
+    # Without a prompt the judge may still get the renderer's, so it is made later.
+    if "prompt" in options or not panel.reads_prompts(wanted):
+        panel.make(spec)
     return panel

@@ -1,8 +1,8 @@
-"""Looks at candidates in the background, while people look at pictures.
+"""Computes looks in a background thread, while people rank.
 
-A thread of its own looks at a run's reference sample, then at the pictures on screen and at the
-candidates that the next slate may be chosen from. What it has seen is remembered by the run's
-looks, so an answer only waits for what is not there yet.
+The thread computes looks of a run's reference sample, then of the candidates on screen and of
+those that the next slate may be chosen from. The run's `RunLooks` caches them, so an answer only
+waits for looks that are still missing.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from zorank.studio.sessions import Session
 
 
-class Planner:
-    """How many looks runs of each renderer can afford; each is tried once with given options."""
+class LookPlanner:
+    """Measures how many looks a run can afford, once for each renderer and its options."""
 
     def __init__(self) -> None:
         self._plans: dict[str, LookPlan | None] = {}
 
     def plan(self, renderer: ResolvedRenderer, options: Mapping[str, Any]) -> LookPlan | None:
-        """The plan for a new run; None if it works without looks."""
+        """Return the plan for a new run; None for a run without looks."""
         key = f"{renderer.name} {json.dumps(options, sort_keys=True, default=repr)}"
         if key not in self._plans:
             self._plans[key] = plan_for(renderer)
@@ -43,19 +43,19 @@ class Planner:
 
 
 def looks_for(meta: Mapping[str, Any], renderer: ResolvedRenderer, seed: int) -> RunLooks | None:
-    """The looks of a run that was made with some, as its meta data say."""
+    """Return the looks of a run, as planned in its metadata; None for a run without looks."""
     kept, look = meta.get("looks"), look_of(renderer)
     if not kept or meta.get("looks_problem") or look is None:
         return None
     try:
         plan = LookPlan(**kept)
-    except (TypeError, InvalidInput):  # somebody changed it; the run works by numbers
+    except (TypeError, InvalidInput):  # the metadata were edited; go on without looks
         return None
     return RunLooks(look, renderer.dim, renderer.space, seed, plan)
 
 
-def expect(run: Run) -> None:
-    """Let a run's looks check that candidates still look as the log says."""
+def check_against_log(run: Run) -> None:
+    """Let a run's looks check that they still equal the looks in the log."""
     if not isinstance(run.looks, RunLooks):
         return
     for step in run.steps:
@@ -64,15 +64,15 @@ def expect(run: Run) -> None:
             return
 
 
-class Looker:
-    """The thread that looks.
+class LookWorker:
+    """The thread that computes looks.
 
     Args:
-        tell: told of a session whose looks have failed.
+        on_failure: called with a session whose looks have failed.
     """
 
-    def __init__(self, tell: Callable[[Session], None]) -> None:
-        self._tell = tell
+    def __init__(self, on_failure: Callable[[Session], None]) -> None:
+        self._on_failure = on_failure
         self._queue: SimpleQueue[Session] = SimpleQueue()
         self._worker: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ class Looker:
         atexit.register(self.close)
 
     def watch(self, session: Session) -> None:
-        """Look at what the next question of a run will need."""
+        """Queue the looks that the next slate of a run needs."""
         if session.run.looks is None:
             return
         with self._lock:
@@ -91,7 +91,7 @@ class Looker:
         self._queue.put(session)
 
     def close(self) -> None:
-        """Look at nothing more, and wait, but not for ever, for the last look."""
+        """Stop, and wait at most five seconds for the look in progress."""
         self._closed = True
         if self._busy.acquire(timeout=5.0):
             self._busy.release()
@@ -104,9 +104,9 @@ class Looker:
                     self._look(session)
                 except LookError as error:
                     session.run.drop_looks(str(error))
-                    with contextlib.suppress(Exception):  # else it is told with the next answer
-                        self._tell(session)
-                except Exception:  # what is wrong with a run is told to whoever opens it
+                    with contextlib.suppress(Exception):  # the next answer reports it again
+                        self._on_failure(session)
+                except Exception:  # a broken run is reported when it is opened
                     continue
 
     def _look(self, session: Session) -> None:
@@ -123,7 +123,7 @@ class Looker:
 
 
 def _needed(session: Session) -> list[NDArray[np.float64]]:
-    """The candidates on screen, earlier ones without looks, and the next prospects."""
+    """Return the candidates whose looks are missing: shown ones first, then next prospects."""
     with session.lock:
         run = session.run
         slate, looks = run.ask(), run.looks

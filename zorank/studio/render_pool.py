@@ -1,9 +1,9 @@
-"""Renders exhibits in the background, the most urgent first, and keeps what was rendered.
+"""Renders exhibits in background threads, the most urgent first, and caches them.
 
-An exhibit is asked for by its run and its candidate, so the same picture is never rendered twice
-and a picture that was guessed ahead is simply there. Guesses can be dropped when they turn out
-wrong. Nothing here needs to survive: whatever is lost is rendered again. A slow renderer may say
-how far it is, show previews, and say how many candidates it likes to be given at once.
+The cache key is the run and the candidate, so no exhibit is rendered twice, and one that was
+rendered ahead of time is served at once. Speculative requests can be cancelled. The cache may be
+lost: exhibits are rendered again. A slow renderer may report progress, show intermediate previews,
+and set how many candidates it takes at once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import IntEnum
 from hashlib import blake2b
 from queue import Empty, PriorityQueue
 from typing import TypeAlias
@@ -26,22 +27,42 @@ from zorank.types import Exhibit, Vector
 
 Key: TypeAlias = tuple[str, str, int]
 
-NEEDED, SOON, DRAFTED, GUESSED = range(4)
-"""How urgent an exhibit is."""
+
+class Urgency(IntEnum):
+    """How urgent an exhibit is; lower is more urgent."""
+
+    NEEDED = 0
+    """A browser is waiting for it."""
+    SOON = 1
+    """It belongs to the waiting round."""
+    PREVIEWED = 2
+    """It would follow a draft answer."""
+    LIKELY = 3
+    """It would follow the most probable answer."""
+
+    @property
+    def speculative(self) -> bool:
+        """Whether it may turn out that nobody needs the exhibit."""
+        return self >= Urgency.PREVIEWED
 
 
 @dataclass(order=True)
 class _Task:
-    urgency: int
+    urgency: Urgency
     number: int
     key: Key = field(compare=False)
     renderer: ResolvedRenderer = field(compare=False)
     candidate: Vector = field(compare=False)
-    guess: int = field(compare=False)
+    generation: int = field(compare=False)
 
 
-class Gallery:
-    """A few rendering threads and a bounded memory of exhibits."""
+class RenderPool:
+    """Rendering threads and a bounded cache of exhibits.
+
+    Args:
+        workers: number of threads.
+        capacity: size of the cache in bytes.
+    """
 
     def __init__(self, workers: int = 2, capacity: int = 256 * 2**20) -> None:
         self._queue: PriorityQueue[_Task] = PriorityQueue()
@@ -50,20 +71,24 @@ class Gallery:
         self._waiting: dict[Key, Future[Exhibit]] = {}
         self._rendering: dict[Key, float | None] = {}
         self._previews: dict[Key, Exhibit] = {}
-        self._guess: dict[str, int] = {}
+        self._generation: dict[str, int] = {}
         self._kept: OrderedDict[Key, Exhibit] = OrderedDict()
         self._capacity = capacity
         self._size = 0
         self._closed = False
-        # A thread that dies with Python inside of a model's library would take it down noisily.
+        # A thread that is inside of a model's library when Python exits would crash the process.
         atexit.register(self.close)
         for _ in range(workers):
             threading.Thread(target=self._work, daemon=True, name="zorank-render").start()
 
     def request(
-        self, run: str, renderer: ResolvedRenderer, candidate: Vector, urgency: int = NEEDED
+        self,
+        run: str,
+        renderer: ResolvedRenderer,
+        candidate: Vector,
+        urgency: Urgency = Urgency.NEEDED,
     ) -> Future[Exhibit]:
-        """The exhibit of a candidate, at once or when it is rendered."""
+        """Return a future of the candidate's exhibit, done already if it is cached."""
         key = (run, fingerprint(candidate), renderer.size or 0)
         with self._lock:
             if key in self._kept:
@@ -72,45 +97,45 @@ class Gallery:
                 ready.set_result(self._kept[key])
                 return ready
             future = self._waiting.setdefault(key, Future())
-        # Asked again, it is queued again: the more urgent task is first, the other finds it done.
-        guess = self._guess.get(run, 0)
-        self._queue.put(_Task(urgency, next(self._numbers), key, renderer, candidate, guess))
+        # A second request is queued too: the more urgent task runs, the other is skipped.
+        generation = self._generation.get(run, 0)
+        self._queue.put(_Task(urgency, next(self._numbers), key, renderer, candidate, generation))
         return future
 
-    def drop_guesses(self, run: str) -> None:
-        """Render nothing more of what was only guessed for a run so far."""
-        self._guess[run] = self._guess.get(run, 0) + 1
+    def cancel_speculative(self, run: str) -> None:
+        """Cancel the speculative requests of a run that are still queued."""
+        self._generation[run] = self._generation.get(run, 0) + 1
 
     def ready(self, run: str, candidates: Iterable[Vector], size: int) -> int:
-        """How many of these candidates are rendered already."""
+        """Count the candidates that are rendered already."""
         with self._lock:
             return sum((run, fingerprint(x), size) in self._kept for x in candidates)
 
     def shares(self, run: str, candidates: Iterable[Vector], size: int) -> list[float | None]:
-        """How far each of these is, from 0 to 1; None while nobody says."""
+        """Return each candidate's rendering progress from 0 to 1; None while it is unknown."""
         with self._lock:
             keys = [(run, fingerprint(x), size) for x in candidates]
             return [1.0 if key in self._kept else self._rendering.get(key) for key in keys]
 
     def previews(self, run: str, candidates: Iterable[Vector], size: int) -> list[Exhibit | None]:
-        """What is there to see of each of these while it is rendered."""
+        """Return each candidate's latest intermediate preview while it is rendered."""
         with self._lock:
             return [self._previews.get((run, fingerprint(x), size)) for x in candidates]
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing left to render."""
+        """Whether no request is queued or being rendered."""
         with self._lock:
             return self._queue.empty() and not self._rendering
 
     def forget(self, run: str) -> None:
-        """Drop every exhibit of a run."""
+        """Drop every cached exhibit of a run."""
         with self._lock:
             for key in [key for key in self._kept if key[0] == run]:
                 self._size -= len(self._kept.pop(key).data)
 
     def close(self, patience: float = 10.0) -> None:
-        """Render nothing more, and wait, but not for ever, for what is being rendered."""
+        """Stop, and wait at most `patience` seconds for renderings in progress."""
         self._closed = True
         deadline = time.monotonic() + patience
         while self._rendering and time.monotonic() < deadline:
@@ -123,16 +148,17 @@ class Gallery:
                 self._render([task, *self._companions(task)])
 
     def _claim(self, task: _Task) -> bool:
-        """Whether a task is still to be done, by whoever asks first."""
-        dropped = task.urgency >= DRAFTED and task.guess < self._guess.get(task.key[0], 0)
+        """Mark a task as being rendered; False if it was cancelled, is done, or is claimed."""
+        newest = self._generation.get(task.key[0], 0)
+        cancelled = task.urgency.speculative and task.generation < newest
         with self._lock:
-            if dropped or task.key not in self._waiting or task.key in self._rendering:
+            if cancelled or task.key not in self._waiting or task.key in self._rendering:
                 return False
             self._rendering[task.key] = None
             return True
 
     def _companions(self, task: _Task) -> list[_Task]:
-        """The next tasks that can be rendered in the same call, if the renderer likes several."""
+        """Claim the next tasks that fit into the same call, if the renderer takes several."""
         found: list[_Task] = []
         room = task.renderer.together - 1
         while len(found) < room:
@@ -162,11 +188,11 @@ class Gallery:
                 self._previews[tasks[position].key] = preview
 
         try:
-            exhibits = renderer.render(candidates, tell, show if urgency <= SOON else None)
-        except BaseException as error:  # a renderer of a user's own may raise anything
-            ours = isinstance(error, Exception)  # what would end the studio ends with the picture
+            exhibits = renderer.render(candidates, tell, None if urgency.speculative else show)
+        except BaseException as error:  # a user's renderer may raise anything, also SystemExit
+            reported = error if isinstance(error, Exception) else RenderError(repr(error))
             for future in self._done(tasks):
-                future.set_exception(error if ours else RenderError(repr(error)))
+                future.set_exception(reported)
             return
         for future, exhibit in zip(self._done(tasks, exhibits), exhibits, strict=True):
             future.set_result(exhibit)
@@ -174,7 +200,7 @@ class Gallery:
     def _done(
         self, tasks: Sequence[_Task], exhibits: Sequence[Exhibit] = ()
     ) -> list[Future[Exhibit]]:
-        """Keep what was made; those who wait for it."""
+        """Cache these exhibits, and return the futures of the tasks."""
         with self._lock:
             for task, exhibit in zip(tasks, exhibits, strict=False):
                 self._kept[task.key] = exhibit
@@ -188,13 +214,13 @@ class Gallery:
 
 
 def _joins(other: _Task, task: _Task) -> bool:
-    """Whether two tasks are of one run and kind, and neither would hold up the other."""
+    """Whether two tasks share a run and a size, and both or neither are speculative."""
     (run, _, size), (other_run, _, other_size) = task.key, other.key
-    return (run, size) == (other_run, other_size) and (other.urgency <= SOON) == (
-        task.urgency <= SOON
+    return (run, size) == (other_run, other_size) and (
+        other.urgency.speculative == task.urgency.speculative
     )
 
 
 def fingerprint(candidate: Vector) -> str:
-    """A short name for a vector's exact bits."""
+    """Return a short digest of a vector's exact bits."""
     return blake2b(candidate.tobytes(), digest_size=9).hexdigest()

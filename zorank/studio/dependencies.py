@@ -1,0 +1,75 @@
+"""FastAPI dependencies of the handlers: the studio, the run, and who sends the request."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, HTTPException, Path, Request
+
+from zorank.errors import InvalidInput
+from zorank.studio.access import Access
+from zorank.studio.studio import Studio
+
+OWNER_NAME = "owner"
+"""The owner's name as a rater; raters must not use it."""
+
+RunId = Annotated[str, Path(pattern=r"^[\w-]{1,64}$")]
+Index = Annotated[int, Path(ge=0, le=10**6)]
+
+
+def anyone(request: Request) -> Access:
+    """Require a valid token."""
+    access: Access | None = request.app.state.guard.access(request)
+    if access is None:
+        raise HTTPException(401, "open the link that the studio printed, or the one you were sent")
+    return access
+
+
+def owner(request: Request) -> Access:
+    """Require the owner's token."""
+    access = anyone(request)
+    if access.role != "owner":
+        raise HTTPException(403, "only the owner of this studio may do that")
+    return access
+
+
+def member(run_id: str, request: Request) -> Access:
+    """Require the owner's token or one for raters of this run."""
+    access = anyone(request)
+    if not access.may_see(run_id):
+        raise HTTPException(403, "this link opens another run")
+    return access
+
+
+Owner = Annotated[Access, Depends(owner)]
+Member = Annotated[Access, Depends(member)]
+
+
+def current_studio(request: Request) -> Studio:
+    """Return the application's studio."""
+    studio: Studio = request.app.state.studio
+    return studio
+
+
+CurrentStudio = Annotated[Studio, Depends(current_studio)]
+
+
+def existing_run(run_id: RunId, studio: CurrentStudio, _: Member) -> str:
+    """Return the id of a run that exists and that the token opens."""
+    # Membership is checked first: without a token nobody must learn which runs exist.
+    try:
+        if "renderer" in studio.meta(run_id):
+            return run_id
+    except InvalidInput:
+        pass
+    raise HTTPException(404, "there is no such run; it may have been deleted")
+
+
+ExistingRun = Annotated[str, Depends(existing_run)]
+
+
+def rater_name(access: Access, given: str | None) -> str | None:
+    """Return the name under which an answer is stored; None for a rater without a valid one."""
+    if access.role == "owner":
+        return given or OWNER_NAME
+    return given if given and given.casefold() != OWNER_NAME else None

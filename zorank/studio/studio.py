@@ -1,0 +1,262 @@
+"""The studio without HTTP: creates, loads and deletes runs, and takes answers.
+
+Every change goes through `Studio`. It hands rendering to `RenderPool`, judges to `JudgeWorker`,
+looks to `LookWorker`, and work ahead of time to `Previews`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from zorank import rng
+from zorank.errors import InvalidInput, StaleAnswer, unknown_name
+from zorank.protocols import Store
+from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
+from zorank.run import Run
+from zorank.slates import Slate
+from zorank.studio import judging, look_worker
+from zorank.studio.access import new_invitation
+from zorank.studio.agreement import Agreement
+from zorank.studio.new_run import BY_NUMBERS, RunSettings, new_session
+from zorank.studio.previews import Previews
+from zorank.studio.render_pool import RenderPool
+from zorank.studio.sessions import NotFound, Session
+from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Vector
+
+
+class Studio:
+    """Runs that people rank, over a store and a choice of renderers."""
+
+    def __init__(
+        self,
+        store: Store,
+        renderers: Offered,
+        workers: int = 2,
+        panel: judging.Panel | None = None,
+    ) -> None:
+        self.store = store
+        self.renderers = kinds_of(renderers)
+        self.panel = panel or judging.Panel()
+        self.render_pool = RenderPool(workers)
+        self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel)
+        self.look_worker = look_worker.LookWorker(self._store_looks_problem)
+        self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
+        self._planner = look_worker.LookPlanner()
+        self._sessions: dict[str, Session] = {}
+        self._loading = threading.Lock()
+
+    def create(self, new: RunSettings) -> str:
+        """Create a run and return its id."""
+        if new.renderer not in self.renderers:
+            raise unknown_name("renderer", new.renderer, self.renderers)
+        options = {**self.renderers[new.renderer].defaults, **new.options}
+        new = replace(new, options=options)
+        renderer = self.make_renderer(new.renderer, options)
+        plan = None if new.method == BY_NUMBERS else self._planner.plan(renderer, options)
+        session = new_session(self.store, self.panel, renderer, plan, new)
+        self._sessions[session.run.name] = session
+        return session.run.name
+
+    def make_renderer(self, name: str, options: Mapping[str, Any]) -> ResolvedRenderer:
+        """Return the renderer of this name with these options."""
+        if name not in self.renderers:
+            raise unknown_name("renderer", name, self.renderers)
+        return self.renderers[name].restore(options)
+
+    def records(self) -> list[RunRecord]:
+        """Return the studio's runs, newest first, without runs of other programs."""
+        return [r for r in reversed(self.store.runs()) if r.meta.get("renderer") in self.renderers]
+
+    @contextmanager
+    def session(self, run_id: str) -> Iterator[Session]:
+        """Load a run, refresh it from the store, and lock it."""
+        session = self._sessions.get(run_id) or self._load(run_id)
+        with session.lock:
+            self._refresh(session)
+            yield session
+
+    def prepare(self, session: Session) -> None:
+        """Start to render the waiting round, unless that was done already."""
+        self.previews.prepare(session)
+
+    def answer(
+        self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
+    ) -> int:
+        """Take a rater's answer, and return the index of the round that waits afterwards.
+
+        `key` names the presentation that the rater saw; it changes if the round is undone and
+        shown again.
+        """
+        self.previews.supersede(run_id)
+        with self.session(run_id) as session:
+            session.check_waits(index, key)
+            ranking = session.ranking(on_screen)
+            if session.raters_needed == 1 and not session.ballots:
+                note = self._judge_note(session)
+                session.run.tell(ranking, rater=rater, round=index, note=note)
+                session.refresh()
+            else:
+                self.store.cast(run_id, index, Ballot(rater, ranking))
+                self._refresh(session)
+            return self._prepared_index(session)
+
+    def close(self, run_id: str, index: int) -> int:
+        """Close a round with the ballots it has; return the index of the round that waits then."""
+        with self.session(run_id) as session:
+            session.check_waits(index)
+            if not session.ballots:
+                raise InvalidInput("nobody has answered this round yet; it cannot be closed")
+            self._close(session)
+            session.refresh()
+            return self._prepared_index(session)
+
+    def undo(self, run_id: str, rounds: int = 1) -> int:
+        """Undo answered rounds, and return the index of the round that waits again."""
+        with self.session(run_id) as session:
+            session.run.undo(rounds)
+            session.refresh()
+            return self._prepared_index(session)
+
+    def preview(
+        self, session: Session, index: int, on_screen: Ranking, number: int
+    ) -> Slate | None:
+        """Preview the slate that would follow this draft answer, and start to render it."""
+        following = self.previews.preview(session, index, on_screen, number)
+        self._store_looks_problem(session)
+        return following
+
+    def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
+        """Create a run that shares this one's first rounds, and return its id."""
+        with self.session(run_id) as session:
+            self._store_looks_problem(session)
+            branch = session.run.branch(round)
+            self._sessions[branch.name] = Session(branch, session.renderer, session.judge)
+        title = title or f"{self.meta(run_id)['title']} (branch)"
+        self.store.change_meta(branch.name, {"title": title}, dropped=["invitation"])
+        return branch.name
+
+    def delete(self, run_id: str) -> None:
+        """Delete a run, its log and its exhibits."""
+        self.store.delete(run_id)
+        self._sessions.pop(run_id, None)
+        self.render_pool.cancel_speculative(run_id)
+        self.render_pool.forget(run_id)
+        self.judge_worker.forget(run_id)
+
+    def meta(self, run_id: str) -> dict[str, Any]:
+        """Return the studio's data that are stored with a run."""
+        return dict(self.store.record(run_id).meta)
+
+    def update(self, run_id: str, **changes: Any) -> None:
+        """Change the studio's data that are stored with a run; None leaves a value as it is."""
+        given = {key: value for key, value in changes.items() if value is not None}
+        self.store.change_meta(run_id, given)
+
+    def invite(self, run_id: str) -> str:
+        """Return a new token for raters of a run; earlier tokens stop working."""
+        token, digest = new_invitation(run_id)
+        self.update(run_id, invitation=digest)
+        return token
+
+    def revoke(self, run_id: str) -> None:
+        """Invalidate the token for raters of a run."""
+        self.store.change_meta(run_id, {}, dropped=["invitation"])
+
+    def exhibit(
+        self, session: Session, candidate: Vector, size: int | None = None
+    ) -> Future[Exhibit]:
+        """Render a candidate of this run, in another size if the renderer has sizes."""
+        renderer = session.renderer.resized(size)
+        return self.render_pool.request(session.run.name, renderer, candidate)
+
+    def sample(self, name: str) -> Future[Exhibit]:
+        """Render one fixed random point, as an example of what a renderer makes."""
+        if name not in self.renderers:
+            raise NotFound(f"there is no renderer named {name!r}")
+        renderer = self.renderers[name].make()
+        point = rng.for_content(0, b"sample").standard_normal(renderer.dim)
+        return self.render_pool.request(f"sample of {name}", renderer, point)
+
+    def verdict(self, session: Session) -> judging.Verdict | None:
+        """Return the judge's verdict on the waiting round; None without a judge or until then."""
+        if session.judge is None:
+            return None
+        slate = session.run.ask()
+        return self.judge_worker.verdict(session.run.name, session.judge, session.renderer, slate)
+
+    def judge_agreements(self, session: Session) -> dict[int, Agreement]:
+        """Return how far people and the judge agree, for each round that the judge has scored."""
+        run = (session.run.name, session.judge, session.renderer)
+        return self.judge_worker.agreements(*run, session.steps)
+
+    def _load(self, run_id: str) -> Session:
+        with self._loading:  # a page sends many requests at once; the log is replayed once
+            if run_id in self._sessions:
+                return self._sessions[run_id]
+            record = self.store.record(run_id)
+            if record.meta.get("renderer") not in self.renderers:
+                raise InvalidInput(f"run {run_id!r} was not made in this studio")
+            renderer = self.make_renderer(record.meta["renderer"], record.meta["renderer_options"])
+            looks = look_worker.looks_for(record.meta, renderer, record.seed)
+            run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
+            look_worker.check_against_log(run)
+            judge = self.panel.choice(record.meta, renderer)
+            return self._sessions.setdefault(run_id, Session(run, renderer, judge))
+
+    def _refresh(self, session: Session) -> None:
+        """Read the run from the store; close a round that has its answers.
+
+        That is a round that a crash left open, or one whose number of raters was lowered.
+        """
+        name = session.run.name
+        session.refresh()
+        session.raters_needed = int(self.store.record(name).meta.get("raters", 1))
+        session.ballots = self.store.ballots(name, session.waiting.index)
+        if len(session.ballots) >= session.raters_needed:
+            self._close(session)
+            session.refresh()
+            session.ballots = self.store.ballots(name, session.waiting.index)
+
+    def _close(self, session: Session) -> None:
+        """Tell the run its ballots; repeat if another process casts one at the same time."""
+        run, index = session.run, session.waiting.index
+        known = session.rater_agreements()
+        while session.waiting.index == index:
+            ballots = tuple(
+                replace(b, weight=session.rater_weight(known.get(b.rater)))
+                for b in self.store.ballots(run.name, index)
+            )
+            if not ballots:  # another process undid them
+                return
+            alone = len(ballots) == 1 and not session.learns_raters
+            answer = ballots[0].ranking if alone else Poll(ballots)
+            raters = ", ".join(b.rater for b in ballots)
+            try:
+                note = self._judge_note(session)
+                run.tell(answer, rater=raters, round=index, note=note, ballots=len(ballots))
+                return
+            except StaleAnswer:
+                session.refresh()
+
+    def _prepared_index(self, session: Session) -> int:
+        """Prepare the waiting round, and return its index."""
+        self.prepare(session)
+        self._store_looks_problem(session)
+        return session.waiting.index
+
+    def _judge_note(self, session: Session) -> dict[str, Any]:
+        """Return the judge's scores as the log keeps them with an answer."""
+        if session.judge is None:
+            return {}
+        return judging.note_of(session.judge, self.verdict(session))
+
+    def _store_looks_problem(self, session: Session) -> None:
+        """Store why a run's looks failed, so that they are not tried again."""
+        problem = session.run.looks_problem
+        if problem and self.meta(session.run.name).get("looks_problem") != problem:
+            self.update(session.run.name, looks_problem=problem)
