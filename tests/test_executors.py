@@ -160,8 +160,8 @@ def test_the_command_line_refuses_what_makes_no_sense(tmp_path):
     (tmp_path / "mine.py").write_text("def f(x):\n    return float(x @ x)\n")
     command = [sys.executable, "-m", "zorank", "minimize", "mine:f", "--dim", "4", "--quiet"]
     for more, message in (
-        (["--workers", "2", "--cluster", "tcp://127.0.0.1:9"], "not both"),
-        (["--deadline", "1"], "nobody else can be late"),
+        (["--workers", "2", "--cluster", "tcp://127.0.0.1:9"], "exclude each other"),
+        (["--deadline", "1"], "--deadline requires --workers or --cluster"),
     ):
         done = subprocess.run([*command, *more], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode != 0
@@ -261,9 +261,9 @@ def test_a_deadline_is_seconds(deadline):
 def test_what_is_no_executor_is_refused():
     with pytest.raises(InvalidInput, match="executor must be a concurrent"):
         minimize(objectives.squares, np.ones(2), executor=4)
-    with pytest.raises(InvalidInput, match="all candidates at once"):
+    with pytest.raises(InvalidInput, match="cannot use an executor"):
         minimize(objectives.squares, np.ones(2), executor=Immediate(), vectorized=True)
-    with pytest.raises(InvalidInput, match="nobody else can be late"):
+    with pytest.raises(InvalidInput, match="`deadline` requires `executor`"):
         minimize(objectives.squares, np.ones(2), deadline=1.0)
 
 
