@@ -463,11 +463,11 @@ def test_another_model_or_choice_is_refused():
         assert state(model) == before
 
     refused(nn.Linear(1, 16), r"tunes other parameters: '0\.weight' is not selected here")
-    refused(small(), r"'0\.weight' is not among those chosen here", only="*.bias")
+    refused(small(), r"'0\.weight' is not selected here", only="*.bias")
     wider = nn.Sequential(nn.Linear(1, 17), nn.Tanh(), nn.Linear(17, 1))
     refused(wider, r"'0\.weight' has shape \[16, 1\] there and \[17, 1\] here")
     refused(small(dtype=torch.float64), "dtype float32 there and float64 here")
-    refused(nn.Sequential(*small(), nn.Linear(1, 1)), r"'3\.weight' is chosen only here")
+    refused(nn.Sequential(*small(), nn.Linear(1, 1)), r"'3\.weight' is selected only here")
     refused(small(), "mu is 0.05 there and 0.5 here", mu=0.5)
     refused(small(), "seed is 0 there and 1 here", seed=1)
     zorank.Run("zo-ranksgd", [0.0], store=store, name="other")
