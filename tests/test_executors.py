@@ -15,8 +15,8 @@ import pytest
 
 from tests import objectives
 from zorank import EvaluationError, InvalidInput, Ranking, _machine, minimize
-from zorank.executors import Cluster, Processes, evaluate, sharing
-from zorank.executors.sharing import SHARED_MEMORY
+from zorank.executors import Cluster, Processes, evaluate, shared_memory
+from zorank.executors.shared_memory import SHARED_MEMORY
 from zorank.optimizers import ZORankSGD
 from zorank.rng import for_round
 
@@ -78,7 +78,7 @@ def test_a_lost_worker_costs_only_its_candidates(tmp_path):
 def test_an_objective_that_always_kills_is_given_up_and_the_run_goes_on(tmp_path):
     where = {"store": f"sqlite:///{tmp_path}/runs.db", "name": "deadly", **SETTINGS}
     with Processes(2) as executor:
-        with pytest.raises(EvaluationError, match=r"workers were lost.*can go on"):
+        with pytest.raises(EvaluationError, match=r"workers were lost.*can be resumed"):
             minimize(objectives.dies, np.ones(4), executor=executor, **where)
         again = minimize(lambda x: objectives.squares(x), np.ones(4), **where)
     assert np.array_equal(again.x, minimize(objectives.squares, np.ones(4), **SETTINGS).x)
@@ -247,8 +247,8 @@ def test_nothing_outlives_a_process_that_is_killed(tmp_path):
             break
         time.sleep(0.05)
     assert not _machine.is_running(worker)
-    sharing._tidy.cache_clear()
-    sharing._tidy()
+    shared_memory._remove_stale_files.cache_clear()
+    shared_memory._remove_stale_files()
     assert not list(SHARED_MEMORY.glob(f"zorank-{parent.pid}-*"))
 
 

@@ -114,7 +114,7 @@ def minimize(
     Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
     """
     start, interval = _start(dim, x0, seed), _interval(bounds)
-    settings = {"m": m, "k": k, "options": read_values(option or [])}
+    settings: dict[str, Any] = {"m": m, "k": k, "options": read_values(option or [])}
     if human:
         _refuse_with_human({"--out": save, "--plot": plot, "--maximize": maximize})
         optimizer = make_optimizer(method, start, seed, bounds=interval, **settings)
