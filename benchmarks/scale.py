@@ -19,12 +19,17 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, Future
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from zorank.executors.shared_memory import SharedDesign, shared_design
+from zorank.executors.workers import WorkerExecutor
+from zorank.slates import Design
 
 M = 10
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
@@ -281,28 +286,28 @@ def two_bare(many: int) -> float:
     return time.perf_counter() - begin
 
 
-class Counting(Executor):
-    """Counts what it would send to other machines: one pickle for each task."""
+class CountingExecutor(WorkerExecutor):
+    """Evaluates in this process, and counts the bytes it would send: a pickle for each task."""
 
     def __init__(self) -> None:
         self.sent = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Count it, and do it here."""
+        """Count the bytes of a call, and make it."""
         self.sent += len(pickle.dumps((fn, args)))
         future: Future[Any] = Future()
         future.set_result(fn(*args, **kwargs))
         return future
 
+    def share(self, design: Design) -> AbstractContextManager[SharedDesign]:
+        """Write the design to a file, as `Processes` does."""
+        return shared_design(design)
 
-class CountingReferences(Counting):
-    """The same for an executor that is given references, as processes are."""
+    def renew(self) -> None:
+        """Do nothing: there are no workers."""
 
-    def share(self, design: Any) -> Any:
-        """A file that workers of this machine read."""
-        from zorank.executors.sharing import in_a_file
-
-        return in_a_file(design)
+    def abandon(self, late: Iterable[Future[Any]]) -> None:
+        """Do nothing: no task is late."""
 
 
 def sent(d: int) -> dict[str, int]:
@@ -313,7 +318,7 @@ def sent(d: int) -> dict[str, int]:
 
     optimizer = ZORankSGD(m=M, line_search=0)
     slate = optimizer.ask(optimizer.init(np.ones(d, kind(d))), for_round(0, 0))
-    by_reference = CountingReferences()
+    by_reference = CountingExecutor()
     values = evaluate(first_numbers, slate, executor=by_reference)
     answer = json.dumps(slate.answer_from(values).to_json())
     return {

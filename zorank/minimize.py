@@ -1,4 +1,4 @@
-"""One call: minimise a function of which only the order of its values is used."""
+"""Minimise a function from the order of its values alone."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 Callback = Callable[["Result"], Any]
 
 LONGEST_DEADLINE = 1e6
-"""Seconds; a wait beyond some years overflows a clock."""
+"""Seconds. Much longer timeouts overflow the system clock."""
 
 
 @dataclass(eq=False)
 class Result:
-    """What `minimize` found.
+    """The result of `minimize`.
 
     Attributes:
-        x: the point the optimizer holds to be best. A candidate of some slate may have had a
-            slightly smaller value; under noise that is luck, so x is what to use.
-        points: candidates evaluated for ranking.
-        rounds: slates answered.
-        message: why it stopped.
-        success: False if it was stopped before the limit of points.
-        history: one row a round: round, points, question, value (the best of this slate), best (of
-            all so far), and what the optimizer reports.
-        run: the run behind it, to go on with, undo or branch.
+        x: the optimizer's estimate of the best point. A candidate may have had a slightly smaller
+            value; under noise such a value is unreliable, so use x.
+        points: the number of candidates evaluated for ranking.
+        rounds: the number of slates answered.
+        message: the reason for stopping.
+        success: False if the run stopped before the limit of points.
+        history: one row for each round: round, points, question, value (the best of this slate),
+            best (the best value so far) and the optimizer's report.
+        run: the underlying `Run`, to continue, undo or branch.
     """
 
     x: Vector
@@ -64,8 +64,13 @@ class Result:
 
     @cached_property
     def fun(self) -> float:
-        """f(x): evaluated once, when it is first looked at, and never told to the optimizer."""
+        """f(x): evaluated on first access only; the optimizer never uses it."""
         return self._value(self.x)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as plain JSON values: x, fun, message, points, rounds, history."""
+        plain = {"x": self.x.tolist(), "fun": self.fun, "message": self.message}
+        return plain | {"points": self.points, "rounds": self.rounds, "history": self.history}
 
 
 def minimize(
@@ -90,35 +95,35 @@ def minimize(
     """Minimise f from the ranks of its values alone.
 
     Args:
-        f: a candidate (d,) → a finite number.
+        f: maps a candidate (d,) to a finite number.
         x0: the start.
-        points: how many candidates may be evaluated.
-        method: a name in `zorank.optimizers.REGISTRY`, "auto" for the one recommended, or an
-            optimizer of your own.
+        points: the largest number of candidates to evaluate.
+        method: a name in `zorank.optimizers.REGISTRY`, "auto" for the recommended method, or an
+            optimizer object.
         seed: the same seed gives the same run, bit for bit.
-        m: candidates on a slate; None leaves it to the method.
+        m: the number of candidates on a slate; None uses the method's default.
         k: how many of them are ranked; None ranks all.
-        options: the optimizer's own settings, by their names.
-        executor: a `concurrent.futures.Executor` that evaluates a slate's candidates;
-            `zorank.executors` has one of processes and one of a Dask cluster's workers.
+        options: settings of the optimizer, by name.
+        executor: a `concurrent.futures.Executor` that evaluates the candidates;
+            `zorank.executors` has `Processes` and, for Dask, `Cluster`.
         callback: called with the result so far after every round; stops the run by returning True
             or raising StopIteration.
         progress: show a progress bar.
-        bounds: a (low, high) pair for each coordinate, or one object with lb and ub, as SciPy's.
+        bounds: a (low, high) pair for each coordinate, or SciPy's `Bounds`.
         maximize: maximise instead.
         vectorized: f takes all candidates (m, d) at once and returns m numbers.
-        store: keep the run here; with a name that exists, go on with that run.
+        store: store the run here; if it has a run of this name, resume that run.
         name: the run's name in the store.
-        deadline: seconds an executor has for a slate; candidates that are late are left unranked.
+        deadline: seconds for a slate; late candidates are left unranked. Requires `executor`.
     """
     _check_points(points)
     _check_executor(executor, deadline, vectorized)
     if not isinstance(options, Mapping | None):
-        raise InvalidInput(f"options are settings by name, found {options!r:.60}")
+        raise InvalidInput(f"options must map names to settings, found {options!r:.60}")
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
     optimizer = _optimizer(method, settings)
-    run = Run(optimizer, x0, seed, store, name, meta=_purpose(f, maximize))
-    _check_purpose(run, _purpose(f, maximize))
+    run = Run(optimizer, x0, seed, store, name, meta=_objective_meta(f, maximize))
+    _check_objective(run, _objective_meta(f, maximize))
     better = max if maximize else min
     history = _with_best(run.history, better)
 
@@ -140,9 +145,9 @@ def minimize(
             history += _with_best(run.history[-1:], better, history)
             show(run.points, history[-1]["best"])
             if callback is not None and stops(callback, result("running", False)):
-                return result("the callback stopped it", False)
+                return result("stopped by the callback", False)
     if run.points == 0:
-        return result(f"a slate has {len(slate)} candidates; {points} points allow none", False)
+        return result(f"{points} points are fewer than the {len(slate)} of one slate", False)
     return result(f"stopped at the limit of {points} points", True)
 
 
@@ -151,11 +156,11 @@ def _with_best(
     better: Callable[..., float],
     before: Sequence[Mapping[str, Any]] = (),
 ) -> list[dict[str, Any]]:
-    """The rows with the best value up to each; `before` are the rows that precede them."""
+    """Add the best value so far to each row; `before` are the preceding rows."""
     best = [row["best"] for row in before[-1:] if row["best"] is not None]
     complete = []
     for row in rows:
-        if "value" in row:  # a round that a person answered has none
+        if "value" in row:  # absent where a person answered
             best = [better([*best, row["value"]])]
         complete.append({**row, "best": best[0] if best else None})
     return complete
@@ -166,33 +171,33 @@ def _optimizer(method: str | AnyOptimizer, settings: Mapping[str, Any]) -> AnyOp
         return optimizers.make(method, settings)
     if settings:
         raise InvalidInput(
-            f"{', '.join(settings)} cannot be set on an optimizer that is given ready-made; "
-            "set them when you make it"
+            f"{', '.join(settings)} cannot be set on an optimizer object; "
+            "pass them to its constructor"
         )
     return method
 
 
-def _purpose(f: Objective, maximize: bool) -> dict[str, Any]:
+def _objective_meta(f: Objective, maximize: bool) -> dict[str, Any]:
     return {
         "objective": f"{getattr(f, '__module__', '')}:{getattr(f, '__qualname__', '')}",
         "maximize": maximize,
     }
 
 
-def _check_purpose(run: Run, wanted: Mapping[str, Any]) -> None:
-    """Raise if the run was begun for another purpose; functions of a script may change names."""
-    kept = run.record.meta
-    if kept.get("maximize", wanted["maximize"]) != wanted["maximize"]:
+def _check_objective(run: Run, wanted: Mapping[str, Any]) -> None:
+    """Raise if a resumed run has another objective; functions of a script may be renamed."""
+    stored = run.record.meta
+    if stored.get("maximize", wanted["maximize"]) != wanted["maximize"]:
         raise ReplayError(
-            f"run {run.name!r} was begun with maximize={kept['maximize']}; "
-            "continue it in the same sense, or use another name"
+            f"run {run.name!r} was started with maximize={stored['maximize']}; "
+            "resume it with the same setting, or use another name"
         )
-    old, new = str(kept.get("objective", "")), str(wanted["objective"])
+    old, new = str(stored.get("objective", "")), str(wanted["objective"])
     nameless = ("__main__", "<lambda>", "<locals>")
     if old and old != new and not any(part in old + new for part in nameless):
         raise ReplayError(
-            f"run {run.name!r} was begun for {old}, not for {new}; "
-            "continue it with the same function, or use another name"
+            f"run {run.name!r} was started with the function {old}, not {new}; "
+            "resume it with the same function, or use another name"
         )
 
 
@@ -212,18 +217,18 @@ def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:
             "processes: zorank.executors.Processes(4)"
         )
     if executor is not None and vectorized:
-        raise InvalidInput("a vectorized objective takes all candidates at once: no executor")
+        raise InvalidInput("a vectorized objective cannot use an executor; leave one of them out")
     if deadline is None:
         return
     number = isinstance(deadline, (int, float)) and not isinstance(deadline, bool)
     if not (number and 0 < deadline < LONGEST_DEADLINE):
         raise InvalidInput(f"deadline must be a number of seconds above 0, found {deadline!r:.60}")
     if executor is None:
-        raise InvalidInput("a deadline is for an executor: nobody else can be late")
+        raise InvalidInput("`deadline` requires `executor`")
 
 
 def _bounds(bounds: Any) -> tuple[Any, Any] | None:
-    """SciPy's bounds, pairs or an object with lb and ub, as (lower, upper)."""
+    """Convert pairs, or an object with lb and ub such as SciPy's, to (lower, upper)."""
     if bounds is None:
         return None
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
@@ -246,5 +251,5 @@ def _plain(bound: ArrayLike) -> Any:
     try:
         array = np.asarray(bound, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"a bound must be numbers, found {bound!r:.60}") from error
+        raise InvalidInput(f"bounds must be numbers, found {bound!r:.60}") from error
     return array.item() if array.size == 1 else array.tolist()

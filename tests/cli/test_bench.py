@@ -65,9 +65,9 @@ def printed(monkeypatch, capsys):
 
 def test_the_plan_shows_what_was_measured(printed):
     out = printed("plan", "--dim", 576)
-    assert "Measured: simulated people, 126 pictures" in out
-    assert "Measured advice: show" in out
-    advice = printed("plan", "--dim=9", "--rank=3").partition("Measured advice: ")[2]
+    assert "Measured: simulated raters, 126 pictures" in out
+    assert "Recommended by measurement: show" in out
+    advice = printed("plan", "--dim=9", "--rank=3").partition("Recommended by measurement: ")[2]
     three_named = ("show 4, have all of them ranked", "have the best 3 ranked")
     assert any(words in advice.partition(": the shortest round")[0] for words in three_named)
     assert "Measured" not in printed("plan", "--dim=9", "--rank=11")

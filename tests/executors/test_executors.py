@@ -16,8 +16,8 @@ import pytest
 
 from tests.helpers import objectives
 from zorank import EvaluationError, InvalidInput, Ranking, _machine, minimize
-from zorank.executors import Cluster, Processes, distribution, evaluate, sharing
-from zorank.executors.sharing import SHARED_MEMORY
+from zorank.executors import Cluster, Processes, dispatch, evaluate, shared_memory
+from zorank.executors.shared_memory import SHARED_MEMORY
 from zorank.optimizers import ZORankSGD
 from zorank.rng import for_round
 
@@ -79,7 +79,7 @@ def test_a_lost_worker_costs_only_its_candidates(tmp_path):
 def test_an_objective_that_always_kills_is_given_up_and_the_run_goes_on(tmp_path):
     where = {"store": f"sqlite:///{tmp_path}/runs.db", "name": "deadly", **SETTINGS}
     with Processes(2) as executor:
-        with pytest.raises(EvaluationError, match=r"workers were lost.*can go on"):
+        with pytest.raises(EvaluationError, match=r"workers were lost.*can be resumed"):
             minimize(objectives.dies, np.ones(4), executor=executor, **where)
         again = minimize(lambda x: objectives.squares(x), np.ones(4), **where)
     assert np.array_equal(again.x, minimize(objectives.squares, np.ones(4), **SETTINGS).x)
@@ -108,7 +108,7 @@ def test_an_objective_that_cannot_be_sent_is_named(pool):
 @pytest.fixture
 def patient(monkeypatch):
     """On a busy machine workers take long to start, so nobody gives up before they have."""
-    monkeypatch.setattr(distribution, "PATIENCE", 10_000)
+    monkeypatch.setattr(dispatch, "GRACE_FACTOR", 10_000)
 
 
 @pytest.fixture
@@ -180,8 +180,8 @@ def test_the_command_line_has_workers(zorank, tmp_path):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--workers", 2, "--cluster", "tcp://127.0.0.1:9"), "not both"),
-        (("--deadline", 1), "nobody else can be late"),
+        (("--workers", 2, "--cluster", "tcp://127.0.0.1:9"), "exclude each other"),
+        (("--deadline", 1), "--deadline requires --workers or --cluster"),
     ],
 )
 def test_the_command_line_refuses_what_makes_no_sense(refused, more, words):
@@ -264,8 +264,8 @@ def test_nothing_outlives_a_process_that_is_killed(tmp_path):
         parent.kill()
     while _machine.is_running(worker):
         time.sleep(0.05)
-    sharing._tidy.cache_clear()
-    sharing._tidy()
+    shared_memory._remove_stale_files.cache_clear()
+    shared_memory._remove_stale_files()
     assert not list(SHARED_MEMORY.glob(f"zorank-{parent.pid}-*"))
 
 
@@ -278,9 +278,9 @@ def test_a_deadline_is_seconds(deadline):
 def test_what_is_no_executor_is_refused():
     with pytest.raises(InvalidInput, match="executor must be a concurrent"):
         minimize(objectives.squares, np.ones(2), executor=4)
-    with pytest.raises(InvalidInput, match="all candidates at once"):
+    with pytest.raises(InvalidInput, match="cannot use an executor"):
         minimize(objectives.squares, np.ones(2), executor=Immediate(), vectorized=True)
-    with pytest.raises(InvalidInput, match="nobody else can be late"):
+    with pytest.raises(InvalidInput, match="`deadline` requires `executor`"):
         minimize(objectives.squares, np.ones(2), deadline=1.0)
 
 

@@ -1,4 +1,4 @@
-"""What the commands share: where they print, the stores they open, the objects they are told."""
+"""Shared by the commands: consoles, the store, objects named on the command line, files."""
 
 from __future__ import annotations
 
@@ -24,56 +24,56 @@ StoreOption = Annotated[str | None, typer.Option(help="The store (a URL or file)
 
 
 def open_store(url: str | None) -> Store:
-    """The store at this URL, or the one that is used if nothing is said."""
+    """Open the store at this URL; None opens the default store."""
     return stores.open_store(url or stores.default_url())
 
 
 def load_function(target: str) -> Callable[[Vector], Any]:
-    """The function that module:function names."""
+    """Import the function named by module:function."""
     function = load_object(target)
     if not callable(function) or isinstance(function, type):
         raise InvalidInput(
-            f"{target!r} is not a function but a {type(function).__name__}; a function takes a "
-            "candidate and returns its value"
+            f"{target!r} must be a function that takes a candidate, found a "
+            f"{type(function).__name__}"
         )
     return function  # type: ignore[no-any-return]
 
 
 def load_object(target: str) -> Any:
-    """What module:object names; the current folder is looked at first."""
-    module_name, _, function_name = target.partition(":")
-    if not module_name or not function_name or "/" in target or module_name.endswith(".py"):
-        hint = f"{Path(module_name).stem or 'module'}:{function_name or 'function'}"
+    """Import the object named by module:object; the current folder is searched first."""
+    module_name, _, attribute = target.partition(":")
+    if not module_name or not attribute or "/" in target or module_name.endswith(".py"):
+        hint = f"{Path(module_name).stem or 'module'}:{attribute or 'function'}"
         raise InvalidInput(
-            f"a function is given as module:function, such as {hint}, found {target!r}; "
-            "the module is looked for in the current folder first"
+            f"a function must be given as module:function, such as {hint}, found {target!r}; "
+            "the current folder is searched first"
         )
-    sys.path.insert(0, "")  # a module in the current folder, as with python -m
+    sys.path.insert(0, "")  # as with python -m
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
         raise InvalidInput(f"the module {error.name!r} of {target!r} is not found") from error
-    except Exception as error:  # whatever somebody's module raises while it is imported
-        said = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"the module {module_name!r} cannot be imported ({said})") from error
-    if not hasattr(module, function_name):
-        raise InvalidInput(f"the module {module_name!r} has no {function_name!r}")
-    return getattr(module, function_name)
+    except Exception as error:  # the user's module may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"the module {module_name!r} cannot be imported ({reason})") from error
+    if not hasattr(module, attribute):
+        raise InvalidInput(f"the module {module_name!r} has no {attribute!r}")
+    return getattr(module, attribute)
 
 
 def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """Settings that are given as name=value."""
+    """Parse settings of the form name=value."""
     settings = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals:
-            raise InvalidInput(f"a setting is given as name=value, found {pair!r}")
+            raise InvalidInput(f"a setting must be given as name=value, found {pair!r}")
         settings[key] = text
     return settings
 
 
 def read_values(pairs: list[str]) -> dict[str, Any]:
-    """Settings that are given as name=value; a value that is not JSON is a word."""
+    """Parse settings of the form name=value; a value that is not JSON is a string."""
     values: dict[str, Any] = {}
     for key, text in read_pairs(pairs).items():
         try:
@@ -84,8 +84,21 @@ def read_values(pairs: list[str]) -> dict[str, Any]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, or say why it cannot be written."""
+    """Write a text file with a final newline; raise InvalidInput if that fails."""
     try:
         path.write_text(text + "\n")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raise InvalidInput if the file cannot be written; leave its content as it is."""
+    if not path.parent.is_dir():
+        raise InvalidInput(f"{path} cannot be written: {path.parent} is not a folder")
+    existed = path.exists()
+    try:
+        path.open("a").close()
+        if not existed:
+            path.unlink()
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error

@@ -1,11 +1,11 @@
-"""zorank minimize: a function, or a person who types."""
+"""zorank minimize: minimise a Python function, or rank candidates in the terminal."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,8 +14,16 @@ import typer
 from rich.text import Text
 
 from zorank import executors, optimizers, rng
-from zorank.cli.common import load_function, log, open_store, out, read_values, write_text
-from zorank.cli.terminal import rank_in_terminal
+from zorank.cli.common import (
+    check_writable,
+    load_function,
+    log,
+    open_store,
+    out,
+    read_values,
+    write_text,
+)
+from zorank.cli.terminal import make_optimizer, rank_in_terminal
 from zorank.errors import InvalidInput
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
@@ -23,132 +31,152 @@ from zorank.run import Run
 from zorank.types import Vector, as_vector
 
 PRINTED_COORDINATES = 20
-"""A longer result goes to a file instead of the screen."""
+"""A longer x is written to a file."""
+
+Function = Annotated[
+    str | None, typer.Argument(help="The function to minimise, as module:function.")
+]
+Dim = Annotated[int | None, typer.Option(help="Start at a draw from N(0, I) in R^dim.")]
+StartFile = Annotated[
+    Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
+]
+Method = Annotated[str, typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}.")]
+Points = Annotated[int, typer.Option(help="The largest number of evaluations.")]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
+SlateSize = Annotated[int | None, typer.Option("--m", help="Candidates on a slate.")]
+Ranked = Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A setting of the method, name=value; may be given several times."),
+]
+Bounds = Annotated[str | None, typer.Option(help="low,high: the bounds of every coordinate.")]
+Maximize = Annotated[bool, typer.Option("--maximize", help="Maximise instead.")]
+PlotFile = Annotated[Path | None, typer.Option(help="Save a plot of the progress here.")]
+ResultFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        help="Save x and the history as JSON here. With more than 20 coordinates the default is "
+        "zorank-result.json.",
+    ),
+]
+RunName = Annotated[str | None, typer.Option(help="Store the run, or resume it, by this name.")]
+StoreURL = Annotated[str | None, typer.Option(help="The store of runs (a URL or file).")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Evaluate candidates in this many processes.")
+]
+ClusterAddress = Annotated[
+    str | None, typer.Option(help="Evaluate candidates on the workers of this Dask scheduler.")
+]
+Deadline = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds for a slate, with --workers or --cluster; late candidates stay unranked."
+    ),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")]
+Human = Annotated[
+    bool,
+    typer.Option(
+        "--human",
+        help="Rank the candidates yourself, by typing; the function then returns what to print "
+        "for a candidate.",
+    ),
+]
+Rounds = Annotated[int, typer.Option(min=1, help="With --human: how many rounds to answer.")]
 
 
 def minimize(
-    function: Annotated[
-        str | None, typer.Argument(help="What to minimise, as module:function.")
-    ] = None,
-    dim: Annotated[int | None, typer.Option(help="Start at a draw of N(0, I) in R^dim.")] = None,
-    x0: Annotated[
-        Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
-    ] = None,
-    method: Annotated[
-        str, typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}.")
-    ] = "auto",
-    points: Annotated[int, typer.Option(help="How many candidates may be evaluated.")] = 3000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
-    m: Annotated[int | None, typer.Option("--m", help="Candidates on a slate.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the method, name=value; may be given several times."),
-    ] = None,
-    bounds: Annotated[
-        str | None, typer.Option(help="low,high: keep every coordinate between them.")
-    ] = None,
-    maximize: Annotated[bool, typer.Option("--maximize", help="Maximise instead.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Save a picture of the progress.")] = None,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            help="Save x and the history as JSON; with more than 20 coordinates that is done "
-            "anyway, in zorank-result.json.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="Keep the run under this name, or go on with it.")
-    ] = None,
-    store: Annotated[str | None, typer.Option(help="Where runs are kept (a URL or file).")] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Evaluate candidates in so many processes.")
-    ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Evaluate them on this Dask scheduler's workers: ADDRESS.")
-    ] = None,
-    deadline: Annotated[
-        float | None,
-        typer.Option(help="Seconds for a slate, with workers; who is late stays unranked."),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar.")] = False,
-    human: Annotated[
-        bool,
-        typer.Option(
-            "--human",
-            help="You rank, by typing; a function then says what to show of a candidate.",
-        ),
-    ] = False,
-    rounds: Annotated[int, typer.Option(min=1, help="With --human: how many answers.")] = 20,
+    function: Function = None,
+    dim: Dim = None,
+    x0: StartFile = None,
+    method: Method = "auto",
+    points: Points = 3000,
+    seed: Seed = 0,
+    m: SlateSize = None,
+    k: Ranked = None,
+    option: MethodOption = None,
+    bounds: Bounds = None,
+    maximize: Maximize = False,
+    plot: PlotFile = None,
+    save: ResultFile = None,
+    name: RunName = None,
+    store: StoreURL = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    deadline: Deadline = None,
+    quiet: Quiet = False,
+    human: Human = False,
+    rounds: Rounds = 20,
 ) -> None:
     """Minimise a Python function from the ranks of its values alone, or rank by typing.
 
     Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
     """
-    start, box = _start(dim, x0, seed), _bounds(bounds)
+    start, interval = _start(dim, x0, seed), _interval(bounds)
+    settings: dict[str, Any] = {"m": m, "k": k, "options": read_values(option or [])}
     if human:
-        for given, flag in ((save, "--out"), (plot, "--plot"), (maximize, "--maximize")):
-            if given:
-                raise InvalidInput(f"{flag} is for functions; with --human you say what is best")
-        options = read_values(option or [])
-        settings = {"m": m, "k": k, "bounds": box}
-        options |= {key: value for key, value in settings.items() if value is not None}
-        _rank_by_hand(function, start, method, seed, options, store, name, rounds)
+        _refuse_with_human({"--out": save, "--plot": plot, "--maximize": maximize})
+        optimizer = make_optimizer(method, start, seed, bounds=interval, **settings)
+        run = Run(optimizer, start, seed, _store(store, name), name)
+        _rank_in_terminal(run, rounds, function)
         return
     if function is None:
-        raise InvalidInput("say what to minimise, as module:function, or rank yourself: --human")
+        raise InvalidInput("give the function as module:function, or rank yourself with --human")
     f = load_function(function)
     _check_outputs(save, plot)
+    executor = _executor(workers, cluster, deadline)
+    settings |= {"points": points, "method": method, "seed": seed, "maximize": maximize}
+    settings |= {"bounds": None if interval is None else [interval] * start.size}
+    settings |= {"store": _store(store, name), "name": name, "deadline": deadline}
+    settings |= {"progress": not quiet and log.is_terminal}
+    result = _until_interrupted(f, start, executor, settings)
+    _report(result, save, plot, function)
+    if store or name:
+        out.print(Text(f"stored as {result.run.name}; the same command resumes it"))
+
+
+def _until_interrupted(
+    f: Callable[[Vector], Any],
+    x0: Vector,
+    opened: AbstractContextManager[Executor | None],
+    settings: dict[str, Any],
+) -> Result:
+    """Minimise; on Ctrl-C return the result of the rounds so far."""
     latest: list[Result] = []
 
     def remember(result: Result) -> None:
         latest[:] = [result]
 
     try:
-        with _executor(workers, cluster, deadline) as executor:
-            result = minimize_function(
-                f,
-                start,
-                points=points,
-                method=method,
-                seed=seed,
-                m=m,
-                k=k,
-                options=read_values(option or []),
-                bounds=None if box is None else [box] * start.size,
-                maximize=maximize,
-                callback=remember,
-                progress=not quiet and log.is_terminal,
-                store=open_store(store) if store or name else None,
-                name=name,
-                executor=executor,
-                deadline=deadline,
-            )
+        with opened as executor:
+            return minimize_function(f, x0, executor=executor, callback=remember, **settings)
     except KeyboardInterrupt:
         if not latest:
             raise
-        result = latest[0]
-        result.message = f"stopped by you after {result.points} points"
-    _report(result, save, plot, function)
-    if store or name:
-        out.print(Text(f"kept as {result.run.name}; the same command goes on with it"))
+        latest[0].message = f"interrupted after {latest[0].points} points"
+        return latest[0]
+
+
+def _executor(
+    workers: int | None, cluster: str | None, deadline: float | None
+) -> AbstractContextManager[Executor | None]:
+    """Choose the executor that the options name; None evaluates in this process."""
+    if workers is not None and cluster is not None:
+        raise InvalidInput("--workers and --cluster exclude each other; give one of them")
+    if workers is not None:
+        return _open(lambda: executors.Processes(workers))
+    if cluster is not None:
+        return _open(lambda: executors.Cluster(cluster))
+    if deadline is not None:
+        raise InvalidInput("--deadline requires --workers or --cluster")
+    return nullcontext()
 
 
 @contextmanager
-def _executor(
-    workers: int | None, cluster: str | None, deadline: float | None
-) -> Iterator[Executor | None]:
-    """Who evaluates; None is this process."""
-    if workers is not None and cluster is not None:
-        raise InvalidInput("give --workers for this machine or --cluster for others, not both")
-    if deadline is not None and workers is None and cluster is None:
-        raise InvalidInput("--deadline is for --workers or --cluster: nobody else can be late")
-    if workers is None and cluster is None:
-        yield None
-        return
-    remote = cluster is not None
-    with executors.Cluster(cluster) if remote else executors.Processes(workers) as executor:
+def _open(make: Callable[[], Executor]) -> Iterator[Executor]:
+    """Open an executor; after an error, close it without waiting for its tasks."""
+    with make() as executor:
         try:
             yield executor
         except BaseException:
@@ -156,24 +184,20 @@ def _executor(
             raise
 
 
-def _rank_by_hand(
-    function: str | None,
-    start: Vector,
-    method: str,
-    seed: int,
-    options: dict[str, Any],
-    store: str | None,
-    name: str | None,
-    rounds: int,
-) -> None:
-    optimizer = optimizers.make("rank-process" if method == "auto" else method, options)
-    first = optimizer.ask(optimizer.init(start), rng.for_round(seed, 0))
-    if first.question == "values":
-        raise InvalidInput(f"{method} needs values; from an order by hand, use zo-ranksgd")
-    run = Run(optimizer, start, seed, open_store(store) if store or name else None, name)
+def _refuse_with_human(given: dict[str, Any]) -> None:
+    for flag, value in given.items():
+        if value:
+            raise InvalidInput(f"{flag} cannot be used with --human; leave one of them out")
+
+
+def _rank_in_terminal(run: Run, rounds: int, function: str | None) -> None:
     describe = None if function is None else load_function(function)
     rank_in_terminal(run, rounds, describe, write=lambda line: out.print(Text(line)))
     out.print(Text(f"best after {len(run.history)} answers: {run.best().tolist()}"))
+
+
+def _store(url: str | None, name: str | None) -> Any:
+    return open_store(url) if url or name else None
 
 
 def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
@@ -197,23 +221,21 @@ def _read_vector(file: Path) -> Any:
         raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
 
 
-def _bounds(text: str | None) -> tuple[float, float] | None:
+def _interval(text: str | None) -> tuple[float, float] | None:
     if text is None:
         return None
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError as error:
-        raise InvalidInput(f"bounds are given as low,high, found {text!r}") from error
+        raise InvalidInput(f"--bounds must be low,high, found {text!r}") from error
     return low, high
 
 
 def _check_outputs(save: Path | None, plot: Path | None) -> None:
     """Raise before a long run, not after it, if its results could not be written."""
     for path in (save, plot):
-        if path is not None and not path.parent.is_dir():
-            raise InvalidInput(f"{path} cannot be written: {path.parent} is not a folder")
         if path is not None:
-            _try_to_write(path)
+            check_writable(path)
     if plot is not None:
         from zorank.cli.plots import check_plot_file
 
@@ -224,24 +246,12 @@ def _report(result: Result, save: Path | None, plot: Path | None, title: str) ->
     if save is None and result.x.size > PRINTED_COORDINATES:
         save = Path("zorank-result.json")
     if save is not None:  # before anything is printed: a closed pipe must not lose the result
-        data = {"x": result.x.tolist(), "fun": result.fun, "message": result.message}
-        counts = {"points": result.points, "rounds": result.rounds, "history": result.history}
-        write_text(save, json.dumps({**data, **counts}))
+        write_text(save, json.dumps(result.to_json()))
     if plot is not None:
         from zorank.cli.plots import plot_history
 
         plot_history(result.history, plot, title)
     out.print(str(result), highlight=False, markup=False, soft_wrap=True)
-    for what, path in (("all of x and the history", save), ("plot", plot)):
+    for label, path in (("x and the history", save), ("plot", plot)):
         if path is not None:
-            out.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _try_to_write(path: Path) -> None:
-    existed = path.exists()
-    try:
-        path.open("a").close()
-        if not existed:
-            path.unlink()
-    except OSError as error:
-        raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
+            out.print(f"{label}: {path}", highlight=False, markup=False, soft_wrap=True)

@@ -1,7 +1,7 @@
-"""Where candidates are evaluated: this process, a pool of processes, a cluster.
+"""Where candidates are evaluated: in this process, a pool of processes or a cluster.
 
-Any `concurrent.futures.Executor` will do. `Processes` and `Cluster` go further: they receive a
-slate's recipe once, not its candidates, and what a lost worker had in hand is evaluated again.
+Any `concurrent.futures.Executor` works. `Processes` and `Cluster` receive a slate's recipe once
+instead of its candidates, and evaluate the candidates of a lost worker again.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """What brings multiprocessing or a network along is imported when it is first named."""
+    """Import executors on first use: multiprocessing and Dask are slow to import."""
     if name == "Processes":
         from zorank.executors.processes import Processes
 

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from zorank.errors import EvaluationError, InvalidInput, MissingExtra
+from zorank.executors.workers import WorkerExecutor
 from zorank.slates import Design
 
 CONNECT_SECONDS = 10.0
 
 
-class Cluster(Executor):
-    """The workers of a Dask scheduler. What a lost worker had in hand, Dask gives to another.
+class Cluster(WorkerExecutor):
+    """The workers of a Dask scheduler. Dask reassigns the tasks of a lost worker.
 
     Args:
-        address: the scheduler's, such as tcp://10.0.0.7:8786, or a `distributed.Client`.
-        connect_seconds: how long the scheduler is waited for.
+        address: the scheduler's address, such as tcp://10.0.0.7:8786, or a `distributed.Client`.
+        connect_seconds: the timeout of the connection.
     """
 
     def __init__(self, address: Any, connect_seconds: float = CONNECT_SECONDS) -> None:
@@ -29,15 +30,15 @@ class Cluster(Executor):
             import distributed
         except ImportError as error:
             raise MissingExtra("a cluster", "distributed", "cluster") from error
-        self._mine = isinstance(address, str)
-        self.client: Any = _connect(address, connect_seconds) if self._mine else address
+        self._owns_client = isinstance(address, str)
+        self.client: Any = _connect(address, connect_seconds) if self._owns_client else address
         kind: Any = distributed.Client
         if not isinstance(self.client, kind):
             raise InvalidInput(
-                "a cluster is a scheduler's address or a distributed.Client, "
+                "address must be a scheduler's address or a distributed.Client, "
                 f"found {address!r:.60}"
             )
-        self.losses = (distributed.KilledWorker,)
+        self.loss_errors = (distributed.KilledWorker,)
         try:
             self.renew()
         except EvaluationError:
@@ -47,25 +48,25 @@ class Cluster(Executor):
         self._sent: tuple[Any, Any] = (None, None)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a worker call it."""
+        """Submit a call to a worker."""
         if args and callable(args[0]):
-            args = (self._travelling(args[0]), *args[1:])
+            args = (self._by_value(args[0]), *args[1:])
         else:
-            fn = self._travelling(fn)
+            fn = self._by_value(fn)
         future: Future[Any] = self._futures.submit(fn, *args, **kwargs)
         return future
 
     @contextmanager
     def share(self, design: Design) -> Iterator[Any]:
-        """The design in one worker's memory; others fetch it from there when they need it."""
+        """Send the design to one worker; other workers fetch it from there when they need it."""
         yield self.client.scatter(design, hash=False)
 
     def renew(self) -> None:
-        """Dask finds other workers by itself; make sure that there are some."""
+        """Check that there are workers; Dask replaces lost ones itself."""
         if self.client.status != "running":
             raise EvaluationError(
-                "the Dask scheduler no longer answers; start it again, or another, and the run "
-                "goes on from its last answer"
+                "the Dask scheduler no longer answers; restart it or start another, then resume "
+                "the run from its last answer"
             )
         if not self.client.nthreads():
             where = self.client.scheduler.address
@@ -74,30 +75,33 @@ class Cluster(Executor):
                 f"start some with: dask worker {where}"
             )
 
+    def abandon(self, late: Iterable[Future[Any]]) -> None:
+        """Do nothing: late tasks keep running on their workers."""
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leave the cluster; it goes on for others."""
-        if self._mine:
+        """Disconnect; the cluster keeps running."""
+        if self._owns_client:
             self.client.close()
 
-    def _travelling(self, f: Any) -> Any:
+    def _by_value(self, f: Any) -> Any:
         if self._sent[0] is not f:
-            self._sent = (f, Travelling(f))
+            self._sent = (f, PickledByValue(f))
         return self._sent[1]
 
 
-class Travelling:
-    """A function that is sent whole, with the user's own module: workers may not have that."""
+class PickledByValue:
+    """A function that is pickled with its code, because workers may lack the user's module."""
 
     def __init__(self, f: Any) -> None:
         import cloudpickle
 
         for part in (f, getattr(f, "func", None), getattr(f, "__self__", None)):
-            _by_value(part)
+            _register_by_value(part)
         self._f = f
         self._packed: bytes = cloudpickle.dumps(f)
 
     def __call__(self, *args: Any) -> Any:
-        """As the function itself."""
+        """Call the function."""
         return self._f(*args)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -119,8 +123,8 @@ def _connect(address: str, seconds: float) -> Any:
         ) from error
 
 
-def _by_value(f: Any) -> None:
-    """Let what is defined in the user's own module travel as its code, not by its name."""
+def _register_by_value(f: Any) -> None:
+    """Have cloudpickle send the user's module as code, not by name."""
     name = getattr(f, "__module__", None) or type(f).__module__
     module = sys.modules.get(name)
     file = getattr(module, "__file__", None)

@@ -1,4 +1,4 @@
-"""From a slate to the values of its candidates."""
+"""Evaluates the candidates of a slate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 Objective: TypeAlias = Callable[[Vector], Any]
-"""One candidate (d,) → a number; a vectorized one takes (m, d) and returns m numbers."""
+"""Maps a candidate (d,) to a number; if vectorized, (m, d) to m numbers."""
 
 
 def evaluate(
@@ -26,21 +26,20 @@ def evaluate(
     executor: Executor | None = None,
     deadline: float | None = None,
 ) -> Vector:
-    """The value of every candidate, (m,), in the slate's order whoever finishes first.
+    """Return the value of every candidate, (m,), in the slate's order.
 
-    With a deadline (seconds), candidates an executor has not finished by then may be left out:
-    their values are NaN. Two are waited for, and all that the slate's question hangs on, ten
-    times as long.
+    After the deadline (seconds, requires an executor), the values of unfinished candidates are
+    NaN. The values that an answer requires, at least two, are waited for up to ten deadlines.
     """
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))
     if executor is None:
-        # list(map(…)) would swallow a StopIteration of f; "for x in slate" would keep a candidate
-        # until the next one is made.
+        # list(map(…)) would swallow a StopIteration of f; "for x in slate" would hold a candidate
+        # in memory until the next one is made.
         return _check_values([f(slate[i]) for i in range(len(slate))], len(slate))
-    from zorank.executors.distribution import distribute  # few need it: imports stay fast
+    from zorank.executors.dispatch import dispatch  # slow to import, rarely needed
 
-    found = distribute(f, slate, executor, deadline)
+    found = dispatch(f, slate, executor, deadline)
     values = np.full(len(slate), np.nan)
     values[list(found)] = _check_values(list(found.values()), len(found), list(found))
     return values
@@ -59,8 +58,8 @@ def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Ve
         i = int(np.argmin(finite))
         raise InvalidInput(
             f"the objective must return finite numbers, found {result[i]} for candidate "
-            f"{i if positions is None else positions[i]}; for a point that is not allowed, return "
-            "a large finite number"
+            f"{i if positions is None else positions[i]}; for an infeasible point, return a "
+            "large finite number"
         )
     return result
 

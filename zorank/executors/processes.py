@@ -1,28 +1,29 @@
-"""A pool of processes that outlives the loss of a worker."""
+"""A pool of processes that replaces lost workers."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
 from zorank.errors import EvaluationError, InvalidInput
-from zorank.executors.sharing import Reference, in_a_file, sendable
+from zorank.executors.shared_memory import SharedDesign, check_picklable, shared_design
+from zorank.executors.workers import WorkerExecutor
 from zorank.slates import Design
 
 
-class Processes(Executor):
+class Processes(WorkerExecutor):
     """Worker processes on this machine.
 
-    They are spawned, not forked: a fork of a process whose libraries run threads can hang. So a
-    script that uses them needs the usual `if __name__ == "__main__":`.
+    They are spawned, because a forked process may hang if its parent runs threads. A script that
+    uses them needs `if __name__ == "__main__":`.
 
     Args:
-        workers: how many; None is one for each core.
+        workers: the number of processes; None uses one for each core.
     """
 
     def __init__(self, workers: int | None = None) -> None:
@@ -37,57 +38,57 @@ class Processes(Executor):
         self._checked: Any = None
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a worker call it."""
+        """Submit a call to a worker."""
         objective = args[0] if args and callable(args[0]) else fn
         if objective is not self._checked:
-            sendable(objective)
+            check_picklable(objective)
             self._checked = objective
         return self._pool.submit(fn, *args, **kwargs)
 
-    def share(self, design: Design) -> AbstractContextManager[Reference]:
-        """The design where all workers can read it."""
-        return in_a_file(design)
+    def share(self, design: Design) -> AbstractContextManager[SharedDesign]:
+        """Write the design to a file that all workers can read."""
+        return shared_design(design)
 
     def renew(self) -> None:
-        """New workers instead of a pool that lost one."""
+        """Replace the pool."""
         if not self._started.is_set():
             raise EvaluationError(
-                "worker processes could not start; a script that uses them runs its own code "
-                'under `if __name__ == "__main__":`, and its objective is in a file, not typed '
-                "in or given by -c"
+                "worker processes could not start; a script that uses them must run under "
+                '`if __name__ == "__main__":`, and the objective must be in a file, not typed in '
+                "or given by -c"
             )
-        self._end(self._pool)
+        self._kill(self._pool)
         self._pool = self._make()
 
-    def leave(self, late: Iterable[Future[Any]]) -> None:
-        """Let late ones go on; when they keep all workers busy, start anew without them."""
+    def abandon(self, late: Iterable[Future[Any]]) -> None:
+        """Let late tasks run; when they occupy all workers, replace the pool."""
         self._late = [future for future in [*self._late, *late] if not future.done()]
         if len(self._late) >= self.workers:
             self._late = []
             self.renew()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Let the workers go; those that are late are not waited for."""
+        """Stop the workers, without waiting for late tasks."""
         if any(not future.done() for future in self._late):
-            self._end(self._pool)
+            self._kill(self._pool)
         else:
             self._pool.shutdown(wait, cancel_futures=cancel_futures)
 
     def _make(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self.workers, self._context, _begin_work, initargs=(self._started,)
+            self.workers, self._context, _initialize, initargs=(self._started,)
         )
 
     @staticmethod
-    def _end(pool: ProcessPoolExecutor) -> None:
+    def _kill(pool: ProcessPoolExecutor) -> None:
         workers = list((getattr(pool, "_processes", None) or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for process in workers:
             process.kill()
 
 
-def _begin_work(started: Any) -> None:
-    """In a worker: say that it runs, keep to one core, and do not outlive who sent it."""
+def _initialize(started: Any) -> None:
+    """Set up a worker: signal its start, use one core, and exit with the parent process."""
     from threadpoolctl import threadpool_limits
 
     started.set()
@@ -95,9 +96,9 @@ def _begin_work(started: Any) -> None:
     threadpool_limits(1)
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_exit_with, args=(parent,), daemon=True).start()
 
 
-def _end_with(parent: Any) -> None:
+def _exit_with(parent: Any) -> None:
     parent.join()
     os._exit(1)

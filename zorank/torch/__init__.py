@@ -1,23 +1,23 @@
-"""Tune a torch module from rankings of its outputs, in the memory that showing them takes.
+"""Tune a torch module from rankings of its outputs, with little more memory than inference.
 
     trainer = RankTrainer(model)
     outputs = trainer.ask(lambda model: model(prompt))   # one for each of m perturbed models
-    trainer.tell([3, 0, [1, 5]])                         # the module itself moves
+    trainer.tell([3, 0, [1, 5]])                         # moves the module
 
-The module holds the only copy of the weights. A candidate is the module moved along a direction
-that is drawn from a seed, chunk by chunk, added, shown, drawn again and taken away; an answer
-moves the module along the weighted sum of the same directions. So a run's log is a seed and
-rankings, as everywhere in zorank, and the weights are the fold of that log: they can be made
-again from the start, or from weights that were set aside on the way (`checkpoints.py`).
+The module holds the only copy of the weights. A candidate is the module plus a random direction
+that is drawn from a seed in chunks: it is added, the module is shown, and it is drawn again and
+subtracted. An answer moves the module along the weighted sum of the same directions. So the log of
+a run is a seed and rankings, as everywhere in zorank, and the weights can be computed from it:
+from the start, or from a checkpoint (`checkpoints.py`).
 
-That is only true if taking away gives back exactly what was there, and floating-point numbers do
-not: (a + b) − b is not a. `weights.py` says what makes it exact.
+This requires that a subtraction exactly undoes an addition, which floating-point arithmetic does
+not guarantee; `grid.py` explains how it is achieved.
 """
 
 from zorank.errors import MissingExtra
 
 try:
-    import torch as _torch  # noqa: F401  the real one: names in a package hide no libraries
+    import torch as _torch  # noqa: F401  the library, not this package
 except ModuleNotFoundError as error:
     raise MissingExtra("zorank.torch", "torch", "torch") from error
 

@@ -1,7 +1,7 @@
-"""ZO-RankSGD for weights that live elsewhere: what is asked and how far to move, without the x.
+"""ZO-RankSGD (Algorithm 1, without a line search) for weights that are stored in a module.
 
-The same Algorithm 1 as `optimizers/zo_ranksgd.py`, without a line search. Its candidates are
-numbers of directions, its state counts; `weights.py` makes the directions and moves the weights.
+A candidate is the number of a direction, and the state has only counts. `weights.py` draws the
+directions and moves the weights.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from zorank.types import Answer, Vector
 
 
 @dataclass(frozen=True)
-class Moved:
-    """How often answers moved the weights, and how often they held no difference."""
+class DescentState:
+    """The number of answers that moved the weights, and of answers "no difference"."""
 
     estimates: int = 0
     widened: int = 0
@@ -32,14 +32,14 @@ class ModuleDescent:
     """Rank-based descent of a module's weights.
 
     Attributes:
-        m: candidates of a question.
-        step: η, how far an answer moves the weights.
-        mu: μ, how far candidates are from the module.
-        law: the directions' law, "normal" or "rademacher" (±1, faster to draw).
-        relative: whether η and μ are shares of each tensor's root mean square at the start.
-        step_decay: what η is multiplied by after each estimate.
-        mu_decay: what μ is multiplied by after each estimate.
-        widen: what μ is multiplied by when the judge sees no difference.
+        m: the number of candidates of a round.
+        step: η, the step size of an answer.
+        mu: μ, the distance of the candidates from the module.
+        law: the distribution of the directions, "normal" or "rademacher" (±1, faster to draw).
+        relative: whether η and μ are relative to each tensor's initial root mean square.
+        step_decay: the factor of η after each estimate.
+        mu_decay: the factor of μ after each estimate.
+        widen: the factor of μ after an answer "no difference".
     """
 
     name: ClassVar[str] = "torch-rank-trainer"
@@ -65,32 +65,32 @@ class ModuleDescent:
         if not isinstance(self.relative, bool):
             raise InvalidInput(f"relative must be True or False, found {self.relative!r:.60}")
 
-    def init(self, x0: Vector) -> Moved:
-        """Nothing has moved."""
-        return Moved()
+    def init(self, x0: Vector) -> DescentState:
+        """Return the state before the first round."""
+        return DescentState()
 
-    def ask(self, state: Moved, rng: np.random.Generator) -> Slate:
-        """The m directions of this round, by number."""
+    def ask(self, state: DescentState, rng: np.random.Generator) -> Slate:
+        """Return a slate of the m directions, by number."""
         return Slate(Points(np.arange(self.m, dtype=np.float64)[:, None]))
 
-    def tell(self, state: Moved, slate: Slate, answer: Answer) -> Moved:
-        """One more estimate, or one more answer without a difference."""
+    def tell(self, state: DescentState, slate: Slate, answer: Answer) -> DescentState:
+        """Count one more estimate, or one more answer "no difference"."""
         if rank_coefficients(answer, len(slate)).any():
             return replace(state, estimates=state.estimates + 1)
         return replace(state, widened=state.widened + 1)
 
-    def best(self, state: Moved) -> Vector:
-        """How often the weights moved: all that is known of them here."""
+    def best(self, state: DescentState) -> Vector:
+        """Return the number of estimates; the weights themselves are in the module."""
         return np.array([float(state.estimates)])
 
-    def report(self, state: Moved) -> dict[str, float]:
-        """The radius of the next question."""
+    def report(self, state: DescentState) -> dict[str, float]:
+        """Return the radius of the next round."""
         return {"radius": self.radius(state)}
 
-    def radius(self, state: Moved) -> float:
-        """μ, as decayed and widened by now."""
+    def radius(self, state: DescentState) -> float:
+        """Return μ after decay and widening."""
         return widened_radius(self.mu * self.mu_decay**state.estimates, self.widen, state.widened)
 
-    def eta(self, state: Moved) -> float:
-        """η, as decayed by now."""
+    def eta(self, state: DescentState) -> float:
+        """Return η after decay."""
         return self.step * self.step_decay**state.estimates

@@ -1,4 +1,4 @@
-"""Which parameters of a module are tuned."""
+"""Selects the parameters of a module to tune."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from torch import nn
 from zorank.errors import InvalidInput, unknown_name
 
 Only: TypeAlias = str | Sequence[str] | Callable[[str, nn.Parameter], object] | None
-"""None (all that are not frozen), a glob such as "*.lora_*", several, or a function that says."""
+"""None (all with requires_grad), a glob such as "*.lora_*", several globs, or a predicate."""
 
 
-def choose(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
-    """The chosen parameters by name; one that has several names, as tied ones do, comes once."""
+def select_parameters(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
+    """Return the selected parameters by name; tied parameters come once."""
     if not isinstance(model, nn.Module):
-        raise InvalidInput(f"a trainer tunes a torch.nn.Module, found {model!r:.60}")
+        raise InvalidInput(f"model must be a torch.nn.Module, found {model!r:.60}")
     named = list(model.named_parameters(remove_duplicate=False))
     if only is None:
         wanted = {name for name, parameter in named if parameter.requires_grad}
@@ -25,20 +25,20 @@ def choose(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
         wanted = {name for name, parameter in named if only(name, parameter)}
     else:
         wanted = _matching([name for name, _ in named], only)
-    same: dict[int, str] = {}  # tied parameters share their memory, if not themselves
-    chosen = {
+    first: dict[int, str] = {}  # tied parameters share memory, if not the object
+    selected = {
         name: parameter
         for name, parameter in named
         if name in wanted
         and parameter.numel()
-        and same.setdefault(parameter.data_ptr() or id(parameter), name) == name
+        and first.setdefault(parameter.data_ptr() or id(parameter), name) == name
     }
-    if not chosen:
+    if not selected:
         raise InvalidInput(
-            f"no parameter of this {type(model).__name__} is chosen, of {len(named)}; without "
-            "`only`, those with requires_grad are"
+            f"`only` selects none of the {len(named)} parameters of this {type(model).__name__}; "
+            "None selects those with requires_grad"
         )
-    return chosen
+    return selected
 
 
 def _matching(names: Sequence[str], only: str | Sequence[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""How a slate's design reaches other processes of this machine: once, through a file in memory."""
+"""Shares a slate's design with other processes of this machine, by one file in shared memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 @dataclass(frozen=True)
-class Reference:
-    """Where a design lies.
+class SharedDesign:
+    """A reference to a design whose arrays are in a file.
 
     Attributes:
-        path: the file with the arrays, one after the other.
+        path: the file with the concatenated arrays.
         recipe: the design, pickled, without the arrays.
         sizes: the arrays' sizes in bytes.
     """
@@ -35,12 +35,12 @@ class Reference:
     sizes: tuple[int, ...]
 
     def load(self) -> Design:
-        """The design; its arrays are the file's pages, which all workers of a machine share."""
+        """Load the design; its arrays are memory-mapped, so that workers share their pages."""
         return _load(self)
 
 
 @lru_cache(maxsize=1)  # a worker evaluates several candidates of a slate
-def _load(reference: Reference) -> Design:
+def _load(reference: SharedDesign) -> Design:
     with Path(reference.path).open("rb") as file:
         pages = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
     buffers, at = [], 0
@@ -52,9 +52,9 @@ def _load(reference: Reference) -> Design:
 
 
 @contextmanager
-def in_a_file(design: Design) -> Iterator[Reference]:
-    """The design in a file that lasts as long as the slate is evaluated."""
-    _tidy()
+def shared_design(design: Design) -> Iterator[SharedDesign]:
+    """Write a design to a file that exists while the slate is evaluated."""
+    _remove_stale_files()
     arrays: list[pickle.PickleBuffer] = []
     recipe = pickle.dumps(design, protocol=5, buffer_callback=arrays.append)
     where = SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK) else None
@@ -63,7 +63,7 @@ def in_a_file(design: Design) -> Iterator[Reference]:
     except OSError:  # no room in shared memory
         file = _write(arrays, None)
     try:
-        yield Reference(file, recipe, tuple(array.raw().nbytes for array in arrays))
+        yield SharedDesign(file, recipe, tuple(array.raw().nbytes for array in arrays))
     finally:
         Path(file).unlink(missing_ok=True)
 
@@ -83,9 +83,9 @@ def _write(arrays: list[pickle.PickleBuffer], folder: Path | None) -> str:
     return file.name
 
 
-@lru_cache(maxsize=1)  # once a process is often enough
-def _tidy() -> None:
-    """Remove what processes that were killed left behind: it would take memory for ever."""
+@lru_cache(maxsize=1)  # once in each process
+def _remove_stale_files() -> None:
+    """Remove the files of killed processes, which would occupy memory forever."""
     for file in SHARED_MEMORY.glob("zorank-*-*"):
         owner = file.name.split("-")[1]
         if owner.isdigit() and not is_running(int(owner)):
@@ -93,8 +93,8 @@ def _tidy() -> None:
                 file.unlink()
 
 
-def sendable(f: Any) -> None:
-    """Raise unless other processes can be sent the objective."""
+def check_picklable(f: Any) -> None:
+    """Raise InvalidInput if the objective cannot be pickled."""
     try:
         pickle.dumps(f)
     except Exception as error:
