@@ -12,7 +12,7 @@ from zorank.studio.gallery import DRAFTED, SOON, Gallery
 from zorank.studio.offer import offer
 from zorank.types import Exhibit
 
-PATIENCE = 60
+PATIENCE = 600
 """Seconds: the machine may be busy, and every wait is for a condition."""
 POINTS = [np.full(2, float(number)) for number in range(6)]
 
