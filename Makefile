@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser drawing test quick lint types unit format docs bench clean
+.PHONY: help install studio browser drawing test quick light lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -30,14 +30,16 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 
 test: lint types browser drawing unit ## Everything that CI checks.
 
+quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types light
+
 # Left out by name, because even collecting them imports torch or a simulator.
 HEAVY := tests/studio/browser tests/studio/test_fuzz.py tests/renderers/test_diffusers.py \
     tests/torch tests/rl
-HEAVY_MARKERS := browser or process or server or simulator or torch or slow
 
-quick: lint types $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
+light: $(INSTALLED)
 	$(BIN)/pytest --numprocesses 2 --dist worksteal $(addprefix --ignore=,$(HEAVY)) \
-	    -m 'not ($(HEAVY_MARKERS))'
+	    -m 'not (browser or process or server or simulator or torch or slow)'
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check .

@@ -229,7 +229,7 @@ def nap(cell):
 
 if __name__ == "__main__":
     try:
-        Sweep("naps", nap, "1").run([Nap(n) for n in range(60)], Path(), workers=2)
+        Sweep("naps", nap, "1").run([Nap(n) for n in range(5000)], Path(), workers=2)
     except KeyboardInterrupt:
         print("stopped")
 """
@@ -243,16 +243,15 @@ def test_what_stops_a_run_leaves_finished_cells_and_no_processes(tmp_path, by):
         command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     file = tmp_path / "naps.cells.jsonl"
-    deadline = time.monotonic() + 60
     while not (file.exists() and file.read_text().count("\n") >= 2):
-        assert time.monotonic() < deadline
+        assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(by)
-    out, err = process.communicate(timeout=10)  # ends once no worker holds the pipes
+    out, err = process.communicate()  # ends once no worker holds the pipes
     assert out.strip() == ("stopped" if by == signal.SIGINT else "")
     assert "Traceback" not in err
     kept = len(sweep.finished(file))
-    assert 2 <= kept < 60
+    assert 2 <= kept < 5000
     if by == signal.SIGINT:  # what was computed while it stopped is kept too
         assert kept == (tmp_path / "done.txt").read_text().count("\n")
 

@@ -54,7 +54,9 @@ class Child:
         self.stdout = stdout
         self.returncode = None
         self._report = report
-        self.pid = int(report.readline())
+        pid = report.readline()
+        assert pid, "the fork server has ended: see its error output"
+        self.pid = int(pid)
 
     def send_signal(self, number):
         if self.poll() is None:
@@ -133,8 +135,10 @@ def _server(preload):
     """Start a fork server with these modules and return the socket for its requests."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, "-m", "tests.helpers.fork_server", *preload]
+    # What a test has put into the path is for its own programs.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     with there:
-        process = subprocess.Popen(command, stdin=there, cwd=ROOT)
+        process = subprocess.Popen(command, stdin=there, cwd=ROOT, env=env)
 
     def stop():
         here.close()  # the server ends when nobody can ask it any more

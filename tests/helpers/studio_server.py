@@ -62,7 +62,7 @@ class Server:
 
     def client(self, token=TOKEN):
         headers = {"Authorization": f"Bearer {token}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=30)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=120)
 
 
 class Small(Landscape):

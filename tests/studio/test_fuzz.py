@@ -2,7 +2,6 @@
 
 import io
 import itertools
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
@@ -376,10 +375,8 @@ def test_an_open_stream_of_events_ends_when_its_link_is_revoked(tmp_path, monkey
                 lines = stream.iter_lines()
                 assert next(lines) == "event: round"
                 owner.delete(f"/api/runs/{run_id}/invite")
-                time.sleep(2)  # it may be in the middle of a look
-                owner.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[1]]})
-                told = list(itertools.takewhile(lambda line: '"index": 1' not in line, lines))
+                told = list(itertools.islice(lines, 100))  # it may be in the middle of a look
+                assert len(told) < 100  # ended
                 assert not any("owner" in line for line in told)
-                assert next(lines, None) is None  # ended, and not at the news of the answer
     finally:
         server.stop()

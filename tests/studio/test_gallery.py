@@ -12,7 +12,7 @@ from zorank.studio.catalog import select_renderers
 from zorank.studio.render_pool import RenderPool, Urgency
 from zorank.types import Exhibit
 
-PATIENCE = 60
+PATIENCE = 600
 """Seconds: the machine may be busy, and every wait is for a condition."""
 POINTS = [np.full(2, float(number)) for number in range(6)]
 

@@ -1,5 +1,6 @@
 """Modules tuned from rankings: exact restore, exact resume, and a loss that goes down."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 import zorank
+from tests.helpers import fork_server
 from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.stores import MemoryStore, open_store
 from zorank.torch import RankTrainer, grid
@@ -550,6 +552,7 @@ def test_folders_of_others_and_folders_that_cannot_be_written(tmp_path):
         trainer.save()
 
 
+TORCH = ("torch", "zorank.torch", "zorank.stores.sql")
 PROGRAM = """
 import sys
 import torch
@@ -567,6 +570,8 @@ def loss(model):
 
 def tick(trainer):
     print(trainer.rounds, flush=True)
+    if sys.argv[2:] == [str(trainer.rounds)]:
+        sys.stdin.read()  # until it is killed, however late that comes
 
 trainer.minimize(loss, 40, callback=tick)
 """
@@ -575,10 +580,13 @@ trainer.minimize(loss, 40, callback=tick)
 def test_a_training_that_is_killed_equals_one_that_is_not(tmp_path, monkeypatch):
     killed = str(tmp_path / "killed")
     for last in (5, 18):
-        command = [sys.executable, "-W", "error", "-c", PROGRAM, killed]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        # Its input stays open, so it waits in its thirtieth round at the latest.
+        given, kept_open = os.pipe()
+        with open(given, "rb") as stdin, open(kept_open, "wb"):
+            command = ["-c", PROGRAM, killed, 30]
+            process = fork_server.start(command, preload=TORCH, stdin=stdin, warnings="error")
             seen = next(int(line) for line in process.stdout if int(line) >= last)
-            process.send_signal(signal.SIGKILL)
+            process.close()
         assert process.returncode == -signal.SIGKILL
         store = open_store(tmp_path / "killed" / "run.db")
         assert seen <= sum(line.answer is not None for line in store.rounds("training")) < 40
