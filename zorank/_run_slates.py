@@ -71,7 +71,7 @@ class RunSlates:
         looked = with_looks(self._optimizer, state, slate, line.index, looks)
         if looked.looks is None or line.slate is None:
             return line, slate
-        if looked is slate and "looks" in line.slate:
+        if looked is slate and "looks" in line.slate:  # a line loaded again may lack them
             return line, slate
         return replace(line, slate=_slate_log.add_looks(line.slate, looked.looks)), looked
 
