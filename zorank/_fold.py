@@ -120,9 +120,11 @@ class Fold:
 
     def slate_of(self, line: Round) -> Slate:
         """Return the slate of the line that follows the log."""
-        if self._current_slate is None or self._current_slate[0] != line.key:
-            self.set_slate(line, self.slates.from_log(line, self.state))
-        return self._current_slate[1]  # type: ignore[index]
+        if self._current_slate is not None and self._current_slate[0] == line.key:
+            return self._current_slate[1]
+        slate = self.slates.from_log(line, self.state)
+        self.set_slate(line, slate)
+        return slate
 
     def set_slate(self, line: Round, slate: Slate) -> None:
         """Set the slate of the line that follows the log."""

@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from zorank import _slate_log, optimizers
 from zorank._arrays import short
 from zorank._version import __version__
 from zorank.errors import InvalidInput, ReplayError
-from zorank.protocols import AnyOptimizer
+from zorank.protocols import AnyOptimizer, Store
 from zorank.types import Round, RunRecord, Vector
 
 SHOWN_NUMBERS = 8
@@ -60,6 +61,43 @@ def new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None)
         version=__version__,
         created_at=time.time(),
     )
+
+
+def create_or_load(store: Store, wanted: RunRecord) -> RunRecord:
+    """Add a run to a store; if its name exists, return the stored record of that run.
+
+    Raises:
+        ReplayError: if the stored run has another configuration.
+    """
+    try:
+        store.create(wanted)
+        return wanted
+    except InvalidInput:
+        found = store.record(wanted.name)
+        check_same(found, wanted, store.rounds(wanted.name))
+        return found
+
+
+def run_to_json(
+    record: RunRecord, meta: Mapping[str, Any], rounds: Sequence[Round], best: Vector
+) -> dict[str, Any]:
+    """Return a run as plain JSON values; `meta` may be newer than that of the record."""
+    return {
+        "name": record.name,
+        "optimizer": record.optimizer,
+        "options": dict(record.options),
+        "revision": record.revision,
+        "seed": record.seed,
+        "version": record.version,
+        "created_at": record.created_at,
+        "meta": dict(meta),
+        "x0": record.x0.tolist(),
+        "rounds": [
+            {**asdict(line), "answer": line.answer.to_json() if line.answer else None}
+            for line in rounds
+        ],
+        "best": best.tolist(),
+    }
 
 
 def check_text(text: object, what: str) -> None:

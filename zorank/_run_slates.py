@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from zorank import _slate_log, rng
-from zorank.errors import StoreError
+from zorank.errors import InvalidInput, StoreError
 from zorank.protocols import AnyOptimizer, Looks, uses_looks
 from zorank.slates import Slate
 from zorank.types import Round, RunRecord
@@ -41,6 +41,16 @@ def with_looks(
     if slate.looks is not None and not earlier:
         return slate
     return replace(slate, looks=looks(np.array([*earlier, *slate])))
+
+
+def check_looks(looks: Looks | None) -> Looks | None:
+    """Return the looks, or raise InvalidInput if they lack a member of the protocol."""
+    if looks is None or isinstance(looks, Looks):
+        return looks
+    raise InvalidInput(
+        "looks must have begin, reference and __call__, like the result of "
+        f"zorank.looks.for_renderer(renderer, seed); found {type(looks).__name__}"
+    )
 
 
 class RunSlates:
@@ -71,7 +81,7 @@ class RunSlates:
         looked = with_looks(self._optimizer, state, slate, line.index, looks)
         if looked.looks is None or line.slate is None:
             return line, slate
-        if looked is slate and "looks" in line.slate:
+        if looked is slate and "looks" in line.slate:  # a line loaded again may lack them
             return line, slate
         return replace(line, slate=_slate_log.add_looks(line.slate, looked.looks)), looked
 

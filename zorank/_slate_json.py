@@ -81,15 +81,15 @@ def encode(slate: Slate) -> dict[str, Any]:
     if slate.k is not None:
         data["k"] = slate.k
     if slate.looks is not None:
-        data["looks"] = _array(np.asarray(slate.looks, dtype=np.float64))
+        data["looks"] = _write_array(np.asarray(slate.looks, dtype=np.float64))
     if slate.promise:
         data["promise"] = {name: float(value) for name, value in slate.promise.items()}
-    return {**data, "design": _design(slate)}
+    return {**data, "design": _write_design(slate)}
 
 
 def add_looks(data: Json, looks: Matrix) -> dict[str, Any]:
     """Return the record of a slate with looks added."""
-    return {**data, "looks": _array(np.asarray(looks, dtype=np.float64))}
+    return {**data, "looks": _write_array(np.asarray(looks, dtype=np.float64))}
 
 
 def decode(data: Json, find: FindVector) -> Slate:
@@ -102,9 +102,9 @@ def decode(data: Json, find: FindVector) -> Slate:
                 f"a recorded slate is of the kind {kind!r:.40}, which this zorank does not know; "
                 "upgrade zorank to open it"
             )
-        looks = _to_array(data["looks"], 2) if "looks" in data else None
+        looks = _read_array(data["looks"], 2) if "looks" in data else None
         promise = {str(name): float(value) for name, value in data.get("promise", {}).items()}
-        slate = Slate(_READERS.get(kind, _to_points)(design, find), question, k, looks, promise)
+        slate = Slate(_READERS.get(kind, _read_points)(design, find), question, k, looks, promise)
         valid_k = k is None or (isinstance(k, int) and k > 0)
         if question not in get_args(Question) or not valid_k:
             raise ValueError(f"the question {question!r:.40} or its k = {k!r:.40} is unknown")
@@ -129,54 +129,54 @@ def _damaged(why: str) -> StoreError:
     return StoreError(f"a recorded slate is damaged: {why}")
 
 
-def _design(slate: Slate) -> dict[str, Any]:
+def _write_design(slate: Slate) -> dict[str, Any]:
     design = slate.design
     try:
         if type(design) is Cloud:
-            return _cloud(design)
+            return _write_cloud(design)
         if type(design) is Ray:
-            return _ray(design)
+            return _write_ray(design)
         if type(design) is DerivedPoints and design.rows.size > RECIPE_SIZE:
             return _RecipeWriter(design).write()
     except _NoJsonForm:  # a space of another package, or a generator that is not of zorank.rng
         pass
     kind = "points" if type(design) in (Points, DerivedPoints) else "rows"
-    return {"kind": kind, "rows": _array(np.asarray(slate))}
+    return {"kind": kind, "rows": _write_array(np.asarray(slate))}
 
 
 class _NoJsonForm(Exception):
     """Raised for an object that has no JSON form."""
 
 
-def _cloud(cloud: Cloud) -> dict[str, Any]:
+def _write_cloud(cloud: Cloud) -> dict[str, Any]:
     xi = cloud.directions
     return {
         "kind": "cloud",
-        "centre": _array(cloud.centre),
+        "centre": _write_array(cloud.centre),
         "radius": float(cloud.radius),
         **(
-            {"seeded": _seeded(xi)}
+            {"seeded": _write_seeded(xi)}
             if isinstance(xi, SeededDirections)
-            else {"directions": _array(xi)}
+            else {"directions": _write_array(xi)}
         ),
-        "space": _space(cloud.space),
+        "space": _write_space(cloud.space),
     }
 
 
-def _to_cloud(data: Json, _: FindVector) -> Cloud:
-    centre, dim = _to_array(data["centre"], 1), data["centre"]["shape"][0]
-    xi = _to_seeded(data["seeded"]) if "seeded" in data else _to_array(data["directions"], 2)
+def _read_cloud(data: Json, _: FindVector) -> Cloud:
+    centre, dim = _read_array(data["centre"], 1), data["centre"]["shape"][0]
+    xi = _read_seeded(data["seeded"]) if "seeded" in data else _read_array(data["directions"], 2)
     if (xi.dim if isinstance(xi, SeededDirections) else xi.shape[1]) != dim:
         raise ValueError("the directions of a cloud are not as long as its centre")
-    return Cloud(centre, float(data["radius"]), xi, _to_space(data["space"], dim))
+    return Cloud(centre, float(data["radius"]), xi, _read_space(data["space"], dim))
 
 
-def _seeded(xi: SeededDirections) -> dict[str, Any]:
+def _write_seeded(xi: SeededDirections) -> dict[str, Any]:
     drawn = {"dim": xi.dim, "dtype": xi.dtype, "law": xi.law}
     return {"key": str(xi.key), "streams": list(xi.streams), "signs": list(xi.signs), **drawn}
 
 
-def _to_seeded(data: Json) -> SeededDirections:
+def _read_seeded(data: Json) -> SeededDirections:
     dtype, law = data["dtype"], data["law"]
     if dtype not in ("float32", "float64") or law not in get_args(Law):
         raise ValueError(f"directions of {law!r:.40} in {dtype!r:.40} are unknown")
@@ -186,28 +186,28 @@ def _to_seeded(data: Json) -> SeededDirections:
     return SeededDirections(int(data["key"]), streams, signs, int(data["dim"]), dtype, law)
 
 
-def _ray(ray: Ray) -> dict[str, Any]:
+def _write_ray(ray: Ray) -> dict[str, Any]:
     return {
         "kind": "ray",
-        "centre": _array(ray.centre),
-        "direction": _array(ray.direction),
+        "centre": _write_array(ray.centre),
+        "direction": _write_array(ray.direction),
         "steps": [float(step) for step in ray.steps],
-        "others": [_array(x) for x in ray.others],
-        "space": _space(ray.space),
+        "others": [_write_array(x) for x in ray.others],
+        "space": _write_space(ray.space),
     }
 
 
-def _to_ray(data: Json, _: FindVector) -> Ray:
-    centre, direction = (_to_array(data[key], 1) for key in ("centre", "direction"))
-    others = tuple(_to_array(x, 1) for x in data["others"])
+def _read_ray(data: Json, _: FindVector) -> Ray:
+    centre, direction = (_read_array(data[key], 1) for key in ("centre", "direction"))
+    others = tuple(_read_array(x, 1) for x in data["others"])
     if {x.size for x in (direction, *others)} != {centre.size}:
         raise ValueError("the vectors of a ray are of different lengths")
     steps = tuple(map(float, data["steps"]))
-    return Ray(centre, direction, steps, others, _to_space(data["space"], centre.size))
+    return Ray(centre, direction, steps, others, _read_space(data["space"], centre.size))
 
 
-def _to_points(data: Json, _: FindVector) -> Points:
-    return Points(_to_array(data["rows"], 2))
+def _read_points(data: Json, _: FindVector) -> Points:
+    return Points(_read_array(data["rows"], 2))
 
 
 class _RecipeWriter:
@@ -225,20 +225,20 @@ class _RecipeWriter:
     def _position(self, recipe: Recipe) -> int:
         """Return the position of a recipe among the written ones; write it if it is new."""
         if id(recipe) not in self._positions:
-            written = self._recipe_to_json(recipe)
+            written = self._write_recipe(recipe)
             self._positions[id(recipe)] = len(self._written)
-            self._written.append({**written, "space": _space(recipe.space)})
+            self._written.append({**written, "space": _write_space(recipe.space)})
         return self._positions[id(recipe)]
 
-    def _recipe_to_json(self, recipe: Recipe) -> dict[str, Any]:
+    def _write_recipe(self, recipe: Recipe) -> dict[str, Any]:
         if isinstance(recipe, LoggedVector):
-            return {"kind": "again", "of": _digests_of(recipe.x)}
+            return {"kind": "again", "of": _write_digests(recipe.x)}
         if isinstance(recipe, GradientStep):
             numbers = {key: getattr(recipe, key) for key in STEP_NUMBERS}
-            arrays = {"of": _digests_of(*recipe.points), "pulls": _array(recipe.pulls)}
+            arrays = {"of": _write_digests(*recipe.points), "pulls": _write_array(recipe.pulls)}
             return {"kind": "climb", "best": recipe.best, **arrays, **numbers}
         if isinstance(recipe, StoredVector):
-            return {"kind": "given", "numbers": _array(_narrow(recipe.x))}
+            return {"kind": "given", "numbers": _write_array(_narrow(recipe.x))}
         if recipe.seed is None:
             raise _NoJsonForm
         return {
@@ -256,41 +256,41 @@ STEP_NUMBERS = ("total", "share", "slope", "keep", "go")
 """The fields of a GradientStep that are single numbers."""
 
 
-def _to_derived(data: Json, find: FindVector) -> DerivedPoints:
+def _read_derived(data: Json, find: FindVector) -> DerivedPoints:
     dim, recipes = int(data["dim"]), list[Recipe]()
     for written in data["parts"]:
-        recipes.append(_to_recipe(written, recipes, dim, find))
+        recipes.append(_read_recipe(written, recipes, dim, find))
     return rebuild([recipes[_index(i)] for i in data["rows"]], dim)
 
 
-def _to_recipe(data: Json, earlier: list[Recipe], dim: int, find: FindVector) -> Recipe:
-    kind, space = data["kind"], _to_space(data["space"], dim)
+def _read_recipe(data: Json, earlier: list[Recipe], dim: int, find: FindVector) -> Recipe:
+    kind, space = data["kind"], _read_space(data["space"], dim)
     if kind == "fresh":
         seed = GeneratorSeed(int(data["entropy"]), tuple(map(int, data["spawn_key"])))
         centre = None if data["centre"] is None else earlier[_index(data["centre"])]
         count, row = int(data["count"]), _index(data["row"])
         return RandomPoint(seed, count, row, float(data["radius"]), centre, space)
     if kind == "given":
-        x = _to_array(data["numbers"], 1).astype(np.float64)
+        x = _read_array(data["numbers"], 1).astype(np.float64)
         if x.size != dim:
             raise ValueError(f"a candidate has {x.size} numbers, not {dim}")
         return StoredVector(x, space)
-    points = _to_vectors(data["of"], dim, find)
+    points = _read_vectors(data["of"], dim, find)
     if kind == "again":
         return LoggedVector(points[0], space)
     if kind == "climb":
         numbers = {key: None if data[key] is None else float(data[key]) for key in STEP_NUMBERS}
-        pulls, best = _to_array(data["pulls"], 1), _index(data["best"])
+        pulls, best = _read_array(data["pulls"], 1), _index(data["best"])
         return GradientStep(points, best, pulls, space=space, **numbers)  # type: ignore[arg-type]
     raise ValueError(f"the recipe {kind!r:.40} is unknown")
 
 
-def _digests_of(*points: Vector) -> str:
+def _write_digests(*points: Vector) -> str:
     """Return the digests of some candidates, one after the other."""
     return base64.b64encode(b"".join(map(digest, points))).decode()
 
 
-def _to_vectors(text: str, dim: int, find: FindVector) -> tuple[Vector, ...]:
+def _read_vectors(text: str, dim: int, find: FindVector) -> tuple[Vector, ...]:
     """Return the candidates with these digests."""
     digests = base64.b64decode(text, validate=True)
     starts = range(0, len(digests), DIGEST_BYTES)
@@ -309,23 +309,27 @@ def _index(i: Any) -> int:
     return i
 
 
-def _space(space: Space) -> dict[str, Any]:
+def _write_space(space: Space) -> dict[str, Any]:
     if isinstance(space, ScaledShell):
         return {"kind": "scaled", "factor": space.factor}
     kind = next((kind for kind, of in _SPACES.items() if type(space) is of), None)
     if kind is None:
         raise _NoJsonForm
     if isinstance(space, Box):
-        return {"kind": kind, "lower": _array(space.lower), "upper": _array(space.upper)}
+        return {
+            "kind": kind,
+            "lower": _write_array(space.lower),
+            "upper": _write_array(space.upper),
+        }
     return {"kind": kind}
 
 
-def _to_space(data: Json, dim: int) -> Space:
+def _read_space(data: Json, dim: int) -> Space:
     kind = data["kind"]
     if kind == "scaled":
         return ScaledShell(float(data["factor"]))
     if kind in ("box", "mirror"):
-        bounds = [_to_array(data[key], 1) for key in ("lower", "upper")]
+        bounds = [_read_array(data[key], 1) for key in ("lower", "upper")]
         if any(bound.size != dim for bound in bounds):
             raise ValueError(f"bounds are not given for {dim} coordinates")
         return Mirror(*bounds) if kind == "mirror" else Box(*bounds)
@@ -334,7 +338,7 @@ def _to_space(data: Json, dim: int) -> Space:
     return Free() if kind == "free" else Shell()
 
 
-def _array(array: NDArray[Any]) -> dict[str, Any]:
+def _write_array(array: NDArray[Any]) -> dict[str, Any]:
     """Return an array as base64; only one number if all are the same, as in bounds."""
     name = array.dtype.name if array.dtype.name in _TYPES else "float64"
     numbers = np.ascontiguousarray(array, dtype=_TYPES[name])
@@ -345,7 +349,7 @@ def _array(array: NDArray[Any]) -> dict[str, Any]:
     return {"shape": list(array.shape), name: base64.b64encode(data).decode()}
 
 
-def _to_array(data: Json, ndim: int) -> NDArray[Any]:
+def _read_array(data: Json, ndim: int) -> NDArray[Any]:
     name = next((name for name in _TYPES if name in data), "float64")
     numbers = np.frombuffer(base64.b64decode(data[name], validate=True), _TYPES[name])
     shape = tuple(map(_index, data["shape"]))
@@ -366,8 +370,8 @@ def _narrow(x: Vector) -> NDArray[Any]:
 _TYPES = {"float16": "<f2", "float32": "<f4", "float64": "<f8"}
 _SPACES: dict[str, type] = {"free": Free, "shell": Shell, "box": Box, "mirror": Mirror}
 _READERS: dict[str, Callable[[Json, FindVector], Any]] = {
-    "points": _to_points,
-    "cloud": _to_cloud,
-    "ray": _to_ray,
-    "derived": _to_derived,
+    "points": _read_points,
+    "cloud": _read_cloud,
+    "ray": _read_ray,
+    "derived": _read_derived,
 }

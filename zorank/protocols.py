@@ -204,8 +204,8 @@ class Store(Protocol):
     A log is a list of rounds. All but the last are answered; the last one may be waiting for its
     answer. Rounds are addressed by the run's name and the round's index. Every method that takes a
     name raises `InvalidInput`, with the closest names, if there is no such run. Methods may be
-    called from several threads; concurrent writers are told apart by the keys of rounds, and one
-    whose view of the log is outdated gets `StaleAnswer`.
+    called from several threads and processes: the keys of rounds show whether a writer's view of
+    the log is outdated, and if so it gets `StaleAnswer`.
     """
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:

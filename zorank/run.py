@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,18 +19,20 @@ from zorank import optimizers, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step, same_line
 from zorank._records import (
-    check_same,
     check_text,
+    create_or_load,
     new_name,
     new_record,
     optimizer_of,
+    run_to_json,
     to_plain_json,
 )
+from zorank._run_slates import check_looks
 from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
 from zorank.slates import Slate
-from zorank.stores import MemoryStore, open_store
+from zorank.stores import as_store
 from zorank.types import Answer, Matrix, Order, Round, RunRecord, Vector, as_start
 
 if TYPE_CHECKING:
@@ -81,17 +83,17 @@ class Run:
         looks: Looks | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
-        self._store = _as_store(store)
+        self._store = as_store(store)
         start = as_start(x0, Capabilities.of(self._optimizer).takes_float32)
         record = new_record(self._optimizer, start, rng.check_seed(seed), name)
         wanted = replace(record, meta=to_plain_json(meta, "meta"))
         self._optimizer.init(wanted.x0)  # an invalid start must not create a run
-        self._record = self._create_or_load(wanted)
+        self._record = create_or_load(self._store, wanted)
         self._waiting: Round | None = None
         self._must_ask = False
         self._trace = trace
         self._record_slates = record_slates
-        self.looks = _check_looks(looks)
+        self.looks = check_looks(looks)
         self.looks_problem = ""
         self._fold = Fold(self._optimizer, self._record, trace, keep_candidates=record_slates)
         self._load()
@@ -304,23 +306,8 @@ class Run:
 
     def export(self) -> dict[str, Any]:
         """Return the run as plain JSON values: configuration, log and incumbent."""
-        record = self._record
-        return {
-            "name": record.name,
-            "optimizer": record.optimizer,
-            "options": dict(record.options),
-            "revision": record.revision,
-            "seed": record.seed,
-            "version": record.version,
-            "created_at": record.created_at,
-            "meta": dict(self._store.record(self.name).meta),
-            "x0": record.x0.tolist(),
-            "rounds": [
-                {**asdict(line), "answer": line.answer.to_json() if line.answer else None}
-                for line in self.rounds()
-            ],
-            "best": self.best().tolist(),
-        }
+        meta = self._store.record(self.name).meta
+        return run_to_json(self._record, meta, self.rounds(), self.best())
 
     def _load(self) -> None:
         """Fold in the changes of the store's log."""
@@ -332,15 +319,6 @@ class Run:
         waits = bool(lines) and lines[-1].answer is None
         self._waiting = lines.pop() if waits else None
         self._fold.update(lines)
-
-    def _create_or_load(self, wanted: RunRecord) -> RunRecord:
-        try:
-            self._store.create(wanted)
-            return wanted
-        except InvalidInput:
-            found = self._store.record(wanted.name)
-            check_same(found, wanted, self._store.rounds(wanted.name))
-            return found
 
     def _write(self, write: Callable[[], T]) -> T:
         """Write to the store; if another process was first, load its changes and raise."""
@@ -405,19 +383,3 @@ class Run:
         except LookError as error:
             self.drop_looks(str(error))
             return make(None)
-
-
-def _check_looks(looks: Looks | None) -> Looks | None:
-    """Return the looks, or raise InvalidInput if they lack a member of the protocol."""
-    if looks is None or isinstance(looks, Looks):
-        return looks
-    raise InvalidInput(
-        "looks must have begin, reference and __call__, like the result of "
-        f"zorank.looks.for_renderer(renderer, seed); found {type(looks).__name__}"
-    )
-
-
-def _as_store(store: Store | str | None) -> Store:
-    if store is None:
-        return MemoryStore()
-    return open_store(store) if isinstance(store, str) else store

@@ -28,6 +28,13 @@ def open_store(url: str | os.PathLike[str]) -> Store:
     return SQLStore(url if "://" in url else sqlite_url(url))
 
 
+def as_store(store: Store | str | None) -> Store:
+    """Return a store, open the store at a URL, or create one in memory for None."""
+    if store is None:
+        return MemoryStore()
+    return open_store(store) if isinstance(store, str) else store
+
+
 def default_url() -> str:
     """Return the URL of the default store: $ZORANK_STORE, or a file in the user's data folder."""
     if url := os.environ.get("ZORANK_STORE"):
@@ -39,4 +46,4 @@ def default_url() -> str:
     return f"sqlite:///{user_data_path('zorank') / 'runs.db'}"
 
 
-__all__ = ["MemoryStore", "default_url", "open_store"]
+__all__ = ["MemoryStore", "as_store", "default_url", "open_store"]
