@@ -25,7 +25,7 @@ from zorank import optimizers, rng
 from zorank.experiments import field
 from zorank.experiments.peers import GUESTS, PEERS, Contender, Ours, Pycma
 from zorank.optimizers.auto import Auto
-from zorank.optimizers.auto_search import Tuning
+from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.cma_es import load_pycma
 from zorank.oracles import GaussianNoise
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere

@@ -8,7 +8,7 @@ import pytest
 import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
 from zorank.optimizers.auto import Auto
-from zorank.optimizers.auto_search import Tuning, assign_weights
+from zorank.optimizers.auto_tuning import Tuning, assign_weights
 from zorank.optimizers.covariance import (
     Diagonal,
     Full,

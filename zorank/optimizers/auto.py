@@ -28,7 +28,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from zorank.optimizers.auto_search import AutoSearch, AutoState, Tuning
+from zorank.optimizers.auto_search import AutoSearch, AutoState
+from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.settings import (
     Bounds,
     SpaceName,
