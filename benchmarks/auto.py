@@ -14,8 +14,8 @@ x0 ~ N(0, I), sigma0 = 1 unless said otherwise; seeds 500 and on, BBOB instances
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -23,8 +23,9 @@ import numpy as np
 
 from zorank import optimizers, rng
 from zorank.experiments import bbob
-from zorank.experiments.peers import PEERS, Contender, Ours, Pycma
-from zorank.optimizers import auto, covariance
+from zorank.experiments.peers import GUESTS, PEERS, Contender, Ours, Pycma
+from zorank.optimizers.auto import Auto
+from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.cma_es import load_pycma
 from zorank.oracles import GaussianNoise
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
@@ -247,20 +248,23 @@ def time() -> None:
         print(f"d = {d}: {1e6 * ours:.1f} µs a point, {ours / theirs:.2f} × {list(told)[1]}")
 
 
-@contextmanager
-def changed(**changes: Any) -> Iterator[None]:
-    """Some of the constants and functions of auto replaced."""
-    homes = {name: auto if hasattr(auto, name) else covariance for name in changes}
-    before = {name: getattr(home, name) for name, home in homes.items()}
-    for name, home in homes.items():
-        setattr(home, name, changes[name])
-    covariance.rates.cache_clear()
-    try:
-        yield
-    finally:
-        for name, home in homes.items():
-            setattr(home, name, before[name])
-        covariance.rates.cache_clear()
+class Variant:
+    """auto with other constants."""
+
+    def __init__(self, tuning: Tuning, x0: Vector, sigma0: float, seed: int) -> None:
+        self.search, self.seed, self.rounds = Auto(sigma0=sigma0).search(tuning), seed, 0
+        self.state = self.search.init(x0)
+
+    def ask(self) -> Vector:
+        """The next slate."""
+        self.slate = self.search.ask(self.state, rng.for_round(self.seed, self.rounds))
+        return np.asarray(self.slate)
+
+    def tell(self, values: Vector) -> None:
+        """Its answer."""
+        answer = self.slate.answer_from(values)
+        self.state = self.search.tell(self.state, self.slate, answer)
+        self.rounds += 1
 
 
 def gaussian(m: int, d: int, draws: np.random.Generator) -> Vector:
@@ -283,28 +287,28 @@ def positive(weights: Vector, scores: Vector) -> Vector:
     return np.asarray(result)
 
 
-PARTS: dict[str, dict[str, Any]] = {
-    "all parts": {},
-    "Gaussian directions": {"frame": gaussian},
-    "equal lengths, not orthogonal": {"frame": equal_lengths},
-    "only the better half counts": {"shared": positive},
-    "no wider than the step": {"WIDTH": 1.0, "WIDTH_OF_MANY": 1.0},
-    "three times as wide": {"WIDTH": 3.0, "WIDTH_OF_MANY": 3.0},
-    "damping 1 instead of .5": {"DAMPING": 1.0},
-    "steps grow by up to e^.3": {"MOST_GROWTH": 0.3},
+PARTS = {
+    "all parts": Tuning(),
+    "Gaussian directions": Tuning(directions=gaussian),
+    "equal lengths, not orthogonal": Tuning(directions=equal_lengths),
+    "only the better half counts": Tuning(assign=positive),
+    "no wider than the step": Tuning(width=1.0, width_if_many=1.0),
+    "three times as wide": Tuning(width=3.0, width_if_many=3.0),
+    "damping 1 instead of .5": Tuning(damping=1.0),
+    "steps grow by up to e^.3": Tuning(max_growth=0.3),
 }
 
 
 def parts() -> None:
     """Each part taken away in turn."""
     dims = [int(d) for d in sys.argv[2:]] or [3, 10, 40]
-    for name, changes in PARTS.items():
+    for name, tuning in PARTS.items():
+        GUESTS[name] = partial(Variant, tuning)
         told = []
         for d in dims:
-            with changed(**changes):
-                study = bbob.Study((d,), tuple(range(71, 74)), (bbob.OURS,))
-                found = bbob.standings(study, {t: bbob.run_trial(t) for t in study.trials()})
-            s = found[bbob.OURS, d]
+            study = bbob.Study((d,), tuple(range(71, 74)), (name,))
+            found = bbob.standings(study, {t: bbob.run_trial(t) for t in study.trials()})
+            s = found[name, d]
             told.append(f"{100 * s.areas.mean():.1f} / {100 * s.hit.mean():.0f}%")
         print(f"{name:32} " + "   ".join(told), flush=True)
 

@@ -7,11 +7,20 @@ import pytest
 
 import zorank
 from zorank import InvalidInput, Ranking, Run, optimizers, rng
-from zorank.optimizers.auto import CHECK_EVERY, MOST_DOUBLINGS, WIDEST, Auto, shared
-from zorank.optimizers.covariance import Diagonal, Full, frame, rates, round_shape
+from zorank.optimizers.auto import Auto
+from zorank.optimizers.auto_tuning import Tuning, assign_weights
+from zorank.optimizers.covariance import (
+    Diagonal,
+    Full,
+    identity,
+    learning_rates,
+    orthogonal_directions,
+)
 from zorank.oracles import GaussianNoise
 from zorank.problems import RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.slates import Points, Slate
+
+CHECK_EVERY = Tuning().check_every
 
 
 def drive(run, f, rounds):
@@ -26,18 +35,18 @@ def drive(run, f, rounds):
 
 @pytest.mark.parametrize(("m", "d"), [(3, 50), (7, 7), (9, 12), (10, 4), (6, 2), (5, 1)])
 def test_directions_have_one_length_and_are_orthogonal_as_far_as_that_goes(m, d):
-    z = frame(m, d, rng.for_round(0, 0))
+    z = orthogonal_directions(m, d, rng.for_round(0, 0))
     assert z.shape == (m, d)
     assert np.linalg.norm(z, axis=1) == pytest.approx(np.full(m, math.sqrt(d)))
     n = min(m, d)
     np.testing.assert_allclose(z[:n] @ z[:n].T, d * np.eye(n), atol=1e-9)
     if m > d:
         np.testing.assert_array_equal(z[d : 2 * d], -z[: min(d, m - d)])
-    assert not np.array_equal(z, frame(m, d, rng.for_round(0, 1)))
+    assert not np.array_equal(z, orthogonal_directions(m, d, rng.for_round(0, 1)))
 
 
 def test_directions_are_uniform():
-    z = np.concatenate([frame(3, 8, rng.for_round(1, n)) for n in range(4000)])
+    z = np.concatenate([orthogonal_directions(3, 8, rng.for_round(1, n)) for n in range(4000)])
     np.testing.assert_allclose(z.T @ z / len(z), np.eye(8), atol=0.04)
     assert np.abs(z.mean(axis=0)).max() < 0.04
 
@@ -46,20 +55,20 @@ def test_directions_are_uniform():
 
 
 def test_weights_sum_to_nothing_and_the_worst_count_as_the_best_do():
-    known = rates(20, 12)
-    assert known.mean.sum() == pytest.approx(0)
-    assert np.linalg.norm(known.mean) == pytest.approx(1)
-    assert (np.diff(known.mean) < 0).all()
-    assert known.shape[known.shape > 0].sum() == pytest.approx(1)
+    rates = learning_rates(20, 12)
+    assert rates.step_weights.sum() == pytest.approx(0)
+    assert np.linalg.norm(rates.step_weights) == pytest.approx(1)
+    assert (np.diff(rates.step_weights) < 0).all()
+    assert rates.covariance_weights[rates.covariance_weights > 0].sum() == pytest.approx(1)
 
 
 def test_equals_share_their_weights():
     weights = np.array([4.0, 2.0, 1.0, -7.0])
-    assert shared(weights, np.array([3.0, 1.0, 2.0, 4.0])).tolist() == [1, 4, 2, -7]
-    assert shared(weights, np.array([-3.0, 1.0, 1.0, 1.0])).tolist() == pytest.approx(
+    assert assign_weights(weights, np.array([3.0, 1.0, 2.0, 4.0])).tolist() == [1, 4, 2, -7]
+    assert assign_weights(weights, np.array([-3.0, 1.0, 1.0, 1.0])).tolist() == pytest.approx(
         [4, -4 / 3, -4 / 3, -4 / 3]
     )
-    assert shared(weights, np.zeros(4)).tolist() == [0, 0, 0, 0]
+    assert assign_weights(weights, np.zeros(4)).tolist() == [0, 0, 0, 0]
 
 
 # shapes
@@ -71,11 +80,12 @@ def test_the_full_shape_learns_by_the_exact_exponential(m, d):
 
     draws = np.random.default_rng(0)
     before = Full(expm(0.3 * draws.standard_normal((d, d))))
-    z, path = frame(m, d, rng.for_round(0, 0)), draws.standard_normal(d)
-    v, known = shared(rates(d, m).shape, draws.random(m)), rates(d, m)
-    after = before.learn(z, before.stretch(z), v, path, known).matrix
-    expected = before.matrix @ expm(0.5 * known.frames * (z.T * v) @ z)
-    expected = expected @ expm(0.5 * known.path * np.outer(path, path))
+    z, path = orthogonal_directions(m, d, rng.for_round(0, 0)), draws.standard_normal(d)
+    rates = learning_rates(d, m)
+    v = assign_weights(rates.covariance_weights, draws.random(m))
+    after = before.update(z, before.transform(z), v, path, rates).matrix
+    expected = before.matrix @ expm(0.5 * rates.rank_m * (z.T * v) @ z)
+    expected = expected @ expm(0.5 * rates.rank_one * np.outer(path, path))
     log_det = np.linalg.slogdet
     expected *= math.exp((log_det(before.matrix)[1] - log_det(expected)[1]) / d)
     np.testing.assert_allclose(after, expected, atol=1e-12)
@@ -84,17 +94,17 @@ def test_the_full_shape_learns_by_the_exact_exponential(m, d):
 
 def test_the_diagonal_shape_stretches_what_was_good():
     d = 600
-    shape = round_shape(d)
-    assert isinstance(shape, Diagonal)
+    covariance = identity(d)
+    assert isinstance(covariance, Diagonal)
     z = np.ones((2, d))
     z[0, :10] = 5.0
-    learned = shape.learn(z, z, np.array([1.0, -1.0]), np.zeros(d), rates(d, 2))
+    learned = covariance.update(z, z, np.array([1.0, -1.0]), np.zeros(d), learning_rates(d, 2))
     assert (learned.scales[:10] > learned.scales[10:].max()).all()
 
 
 def test_it_learns_the_shape_of_an_ellipsoid():
     run = drive(Run(Auto(sigma0=0.5), np.ones(6), seed=0), ellipsoid, 400)
-    axes = np.linalg.svd(run.state.shape.matrix)[1]
+    axes = np.linalg.svd(run.state.covariance.matrix)[1]
     assert axes[0] / axes[-1] > 100  # of 1000, the root of the condition number
 
 
@@ -128,7 +138,7 @@ def test_no_difference_widens_and_then_goes_further():
         run.tell(Ranking.no_difference())
         radii.append(run.history[-1]["radius"])
     assert (np.diff(radii) > 0).all()
-    assert run.history[-1]["width"] <= WIDEST
+    assert run.history[-1]["width"] <= Tuning().max_width
 
 
 def test_a_judge_who_names_only_the_old_ones_moves_nothing():
@@ -143,7 +153,7 @@ def test_a_judge_who_names_only_the_old_ones_moves_nothing():
 def test_it_is_told_of_its_own_slates():
     auto = Auto()
     state = auto.init(np.ones(3))
-    with pytest.raises(InvalidInput, match="its own slates"):
+    with pytest.raises(InvalidInput, match="a slate that it asked itself"):
         auto.tell(state, Slate(Points(np.ones((2, 3)))), Ranking.of([0, 1]))
 
 
@@ -300,8 +310,8 @@ def test_slates_do_not_grow_without_end():
     auto = Auto(m=2)
     state = auto.init(np.ones(1))
     for n in range(20):
-        state = auto._anew(state, rng.for_round(0, n).standard_normal(1))
-    assert len(auto.ask(state, rng.for_round(0, 20))) == 2 * 2**MOST_DOUBLINGS
+        state = auto.search().restart(state, rng.for_round(0, n).standard_normal(1))
+    assert len(auto.ask(state, rng.for_round(0, 20))) == 2 * 2 ** Tuning().max_doublings
 
 
 # what it reaches

@@ -1,4 +1,8 @@
-"""The optimizers: one file = one method. To add one, write its file and give it a line here."""
+"""The optimizers, one file each.
+
+To add one, write its file, add its class to `REGISTRY`, and add a row to the contract tests. The
+pages of settings and the command line read the registry.
+"""
 
 import dataclasses
 from collections.abc import Mapping
@@ -34,13 +38,13 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
         CMAES,
     )
 }
-"""Every optimizer by its name."""
+"""All optimizers by name."""
 
 
 def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
-    """The optimizer of this name with these settings; unknown names get the closest known ones."""
+    """Return the optimizer of this name with these settings; raise if a name is unknown."""
     if not isinstance(options, Mapping | None):
-        raise InvalidInput(f"options are settings by name, found {options!r:.60}")
+        raise InvalidInput(f"options must map names of settings to values, found {options!r:.60}")
     options = dict(options or {})
     if name not in REGISTRY:
         raise unknown_name("optimizer", name, REGISTRY)
@@ -53,11 +57,11 @@ def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
 
 
 def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
-    """The settings of an optimizer as plain JSON values."""
+    """Return the settings of an optimizer as plain JSON values."""
     settings: Any = optimizer
     if not dataclasses.is_dataclass(settings) or isinstance(settings, type):
         raise InvalidInput(
-            "an optimizer is a frozen dataclass whose fields are its settings, "
+            "an optimizer must be a frozen dataclass whose fields are its settings, "
             f"found {optimizer!r}"
         )
     return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}

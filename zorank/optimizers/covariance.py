@@ -1,9 +1,9 @@
-"""The shape of the cloud that `auto` draws: a matrix M of determinant 1, learned from ranks.
+"""Covariance adaptation of `auto`: a factor M of determinant 1 of the covariance M Mᵀ.
 
-Directions z of a round have length √d and are orthogonal as far as their number allows, so
-M exp(½ Σ v_i z_i z_iᵀ) can be written down exactly: it stretches M along what was good (v > 0),
-shrinks it along what was bad (v < 0), and can never lose its positive determinant, whatever the
-weights. No eigenvalues are needed and none have to be repaired.
+Directions z of a round have length √d and are orthogonal as far as their number allows, so the
+update M exp(½ Σ v_i z_i z_iᵀ) has a closed form. It stretches M along good directions (v > 0) and
+shrinks it along bad ones (v < 0). Its determinant stays positive for any weights, so no
+eigenvalues have to be computed or repaired.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,106 +20,122 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LARGEST_FULL = 500
-"""Beyond so many dimensions only the axes' scales are learned: d² numbers learn too slowly."""
+MAX_FULL_DIM = 500
+"""In more dimensions only the diagonal is learned: d² entries take too many rounds."""
 
-MOST_AT_ONCE = 0.3
-"""The fastest rate: however many directions a round has, the shape is learned over some rounds."""
+MAX_RATE = 0.3
+"""The largest learning rate of the full covariance."""
+
+MAX_STRETCH = 0.5
+"""The largest change of an axis in a round, as a logarithm."""
 
 
 @dataclass(frozen=True, eq=False)
-class Rates:
-    """What d and m imply: weights by rank, and how fast shape is learned.
+class LearningRates:
+    """Weights by rank and learning rates, which follow from d and m.
 
     Attributes:
-        mean: w, by which directions are added up for the step, best rank first; |w| = 1, Σw = 0.
-        shape: v, by which they stretch the shape; the positive ones sum to 1.
-        frames: the rate of learning from a round's directions.
-        path: the rate of learning from the path of past steps.
-        memory: how fast that path forgets.
+        step_weights: w of the step Σ w_i z_i, best rank first; |w| = 1, Σw = 0.
+        covariance_weights: v of the covariance update; the positive ones sum to 1.
+        rank_m: learning rate of the update from a round's directions (c_μ of CMA-ES).
+        rank_one: learning rate of the update from the path of past steps (c_1).
+        path_decay: learning rate of that path (c_c).
     """
 
-    mean: Vector
-    shape: Vector
-    frames: float
-    path: float
-    memory: float
+    step_weights: Vector
+    covariance_weights: Vector
+    rank_m: float
+    rank_one: float
+    path_decay: float
 
 
 @cache
-def rates(d: int, m: int) -> Rates:
-    """The weights and rates of active CMA-ES (Hansen, 2016), the first sped up.
+def learning_rates(d: int, m: int) -> LearningRates:
+    """Return the weights and rates of active CMA-ES (Hansen, 2016), with twice its c_μ.
 
-    Equal lengths take the noise of lengths out of what is learned, so that twice the rate is safe.
+    The faster rate is safe because directions of equal length remove the noise of lengths.
     """
     logs = math.log((m + 1) / 2) - np.log(np.arange(1, m + 1))
     good = logs > 0
-    effective = logs[good].sum() ** 2 / (logs[good] @ logs[good])
-    told = effective + 1 / effective - 2 + m / (2 * (m + 5))
-    mean = logs - logs.mean()
-    shape = logs / logs[good].sum()
-    if d <= LARGEST_FULL:
-        path = 2 / ((d + 1.3) ** 2 + effective)
-        frames = 2 * told / ((d + 2) ** 2 + effective) * math.sqrt(max(d, 10) / 10)
-        memory = (4 + effective / d) / (d + 4 + 2 * effective / d)
-        frames_used = min(2 * frames, MOST_AT_ONCE)
+    mu_eff = logs[good].sum() ** 2 / (logs[good] @ logs[good])
+    gain = mu_eff + 1 / mu_eff - 2 + m / (2 * (m + 5))
+    step_weights = logs - logs.mean()
+    covariance_weights = logs / logs[good].sum()
+    if d <= MAX_FULL_DIM:
+        rank_one = 2 / ((d + 1.3) ** 2 + mu_eff)
+        c_mu = 2 * gain / ((d + 2) ** 2 + mu_eff) * math.sqrt(max(d, 10) / 10)
+        path_decay = (4 + mu_eff / d) / (d + 4 + 2 * mu_eff / d)
+        rank_m = min(2 * c_mu, MAX_RATE)
     else:
-        path = 1 / (4 * (d + 1) ** 0.75 + effective / 2)
-        frames = frames_used = min(0.5, told * path)
-        memory = math.sqrt(effective * path) / 2
-    most = min(1 + path / frames, 1 + 2 * effective / (effective + 2))
-    shape[~good] *= most / -shape[~good].sum()
-    return Rates(mean / np.linalg.norm(mean), shape, frames_used, path, memory)
+        rank_one = 1 / (4 * (d + 1) ** 0.75 + mu_eff / 2)
+        c_mu = rank_m = min(0.5, gain * rank_one)
+        path_decay = math.sqrt(mu_eff * rank_one) / 2
+    most = min(1 + rank_one / c_mu, 1 + 2 * mu_eff / (mu_eff + 2))  # of the negative weights
+    covariance_weights[~good] *= most / -covariance_weights[~good].sum()
+    step_weights = step_weights / np.linalg.norm(step_weights)
+    return LearningRates(step_weights, covariance_weights, rank_m, rank_one, path_decay)
 
 
-class Shape(Protocol):
-    """How directions are stretched before they are shown."""
+Directions: TypeAlias = "NDArray[np.float64]"
+"""One direction per row, (m, d)."""
 
-    def stretch(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """M z, for one direction or for a row of each."""
+
+class Covariance(Protocol):
+    """A factor M of the covariance M Mᵀ of candidates."""
+
+    def transform(self, z: Directions) -> Directions:
+        """Return M z for each direction z."""
         ...
 
     def extent(self) -> float:
-        """About how much its longest axis is stretched."""
+        """Return the approximate length of the longest axis."""
         ...
 
-    def learn(
-        self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates
-    ) -> Shape:
-        """The shape after a round: directions z, y = M z, their weights, and the path of steps."""
+    def update(
+        self, z: Directions, y: Directions, v: Vector, path: Vector, rates: LearningRates
+    ) -> Covariance:
+        """Return the covariance after a round.
+
+        Args:
+            z: directions of the round.
+            y: M z.
+            v: weights of the directions.
+            path: evolution path.
+            rates: learning rates.
+        """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Full:
-    """Any shape: a d × d matrix."""
+    """A d × d matrix M."""
 
     matrix: NDArray[np.float64]
 
-    def stretch(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """M z."""
+    def transform(self, z: Directions) -> Directions:
+        """Return M z for each direction z."""
         return np.asarray(z @ self.matrix.T)
 
     def extent(self) -> float:
-        """The norm of M per √d."""
+        """Return the Frobenius norm of M divided by √d."""
         return float(np.linalg.norm(self.matrix)) / math.sqrt(len(self.matrix))
 
-    def learn(
-        self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates
+    def update(
+        self, z: Directions, y: Directions, v: Vector, path: Vector, rates: LearningRates
     ) -> Full:
-        """M exp(½c Σ v_i z_i z_iᵀ) exp(½c₁ p pᵀ), scaled back to determinant 1."""
+        """Return M exp(½c_μ Σ v_i z_i z_iᵀ) exp(½c_1 p pᵀ), scaled to determinant 1."""
         m, d = z.shape
-        if m <= d:  # the directions are orthogonal: each is an eigenvector
-            matrix = (y.T * (np.expm1(0.5 * known.frames * v * d) / d)) @ z
+        if m <= d:  # orthogonal directions are eigenvectors
+            matrix = (y.T * (np.expm1(0.5 * rates.rank_m * v * d) / d)) @ z
         else:
             values, vectors = np.linalg.eigh((z.T * v) @ z)
-            turned = self.matrix @ vectors
-            matrix = (turned * np.expm1(0.5 * known.frames * values)) @ vectors.T
+            rotated = self.matrix @ vectors
+            matrix = (rotated * np.expm1(0.5 * rates.rank_m * values)) @ vectors.T
         matrix += self.matrix
-        growth = 0.5 * known.frames * float(v.sum()) * d
+        growth = 0.5 * rates.rank_m * float(v.sum()) * d
         length = float(path @ path)
         if length > 0:
-            stretch = min(0.5 * known.path * length, MOST_STRETCH)
+            stretch = min(0.5 * rates.rank_one * length, MAX_STRETCH)
             matrix += np.outer(matrix @ path * (math.expm1(stretch) / length), path)
             growth += stretch
         matrix *= math.exp(-growth / d)
@@ -128,55 +144,50 @@ class Full:
 
 @dataclass(frozen=True, eq=False)
 class Diagonal:
-    """Scales of the axes only, for many dimensions."""
+    """A diagonal M, for many dimensions."""
 
     scales: Vector
 
-    def stretch(self, z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """M z."""
+    def transform(self, z: Directions) -> Directions:
+        """Return M z for each direction z."""
         return np.asarray(z * self.scales)
 
     def extent(self) -> float:
-        """The largest scale."""
+        """Return the largest scale."""
         return float(self.scales.max())
 
-    def learn(
-        self, z: NDArray[np.float64], y: NDArray[np.float64], v: Vector, path: Vector, known: Rates
+    def update(
+        self, z: Directions, y: Directions, v: Vector, path: Vector, rates: LearningRates
     ) -> Diagonal:
-        """The diagonal of what `Full` would learn, with faster rates as there is less to learn."""
-        told = known.frames * np.einsum("i,ij,ij->j", v, z, z)
-        told += known.path * path * path
-        told -= told.mean()
-        told *= 0.5
-        np.clip(told, -MOST_STRETCH, MOST_STRETCH, out=told)
-        np.exp(told, out=told)
-        told *= self.scales
-        return Diagonal(told)
+        """Apply the diagonal of the update of `Full`; the rates are larger, as in sep-CMA-ES."""
+        change = rates.rank_m * np.einsum("i,ij,ij->j", v, z, z)
+        change += rates.rank_one * path * path
+        change -= change.mean()
+        change *= 0.5
+        np.clip(change, -MAX_STRETCH, MAX_STRETCH, out=change)
+        np.exp(change, out=change)
+        change *= self.scales
+        return Diagonal(change)
 
 
-MOST_STRETCH = 0.5
-"""No round stretches anything by more than this, as a logarithm."""
+def identity(d: int) -> Covariance:
+    """Return the identity, in the representation for d dimensions."""
+    return Full(np.eye(d)) if d <= MAX_FULL_DIM else Diagonal(np.ones(d))
 
 
-def round_shape(d: int) -> Shape:
-    """The shape that knows nothing yet."""
-    return Full(np.eye(d)) if d <= LARGEST_FULL else Diagonal(np.ones(d))
+def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Directions:
+    """Draw m random directions of length √d; up to d of them are orthogonal.
 
-
-def frame(m: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """M random directions of length √d, as evenly spread as can be.
-
-    Up to d of them are orthogonal. More cannot be; then orthogonal frames alternate with their
-    mirror images.
+    If m > d, orthogonal frames alternate with their mirror images.
     """
-    if 2 * m <= d:  # well conditioned: Gram and Schmidt all at once, five times as fast
+    if 2 * m <= d:  # well conditioned: Cholesky instead of QR is five times as fast
         z = rng.standard_normal((m, d))
         z = np.linalg.inv(np.linalg.cholesky(z @ z.T)) @ z
     else:
         frames: list[NDArray[np.float64]] = []
         while sum(map(len, frames)) < m:
             q, r = np.linalg.qr(rng.standard_normal((d, min(m, d))))
-            q = (q * np.sign(np.diagonal(r))).T  # without the signs it would not be uniform
+            q = (q * np.sign(np.diagonal(r))).T  # these signs make the distribution uniform
             frames += [q, -q]
         z = np.concatenate(frames)[:m]
     return np.asarray(z * math.sqrt(d))

@@ -1,0 +1,318 @@
+"""The algorithm of `auto`; `auto.py` explains its idea, `auto_tuning.py` holds its constants.
+
+A state is a search distribution: centre x, step size η, width ρ and a covariance
+factor M. Candidates are x + ηρ·M z_i for orthogonal directions z_i of length √d.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zorank.errors import InvalidInput
+from zorank.estimators import rank_weights
+from zorank.optimizers.auto_tuning import Tuning
+from zorank.optimizers.covariance import (
+    Covariance,
+    LearningRates,
+    identity,
+    learning_rates,
+)
+from zorank.optimizers.settings import space_of
+from zorank.slates import Box, Mirror, Shell, Slate, Space
+from zorank.types import Answer, Vector
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from zorank.optimizers.auto import Auto
+
+MIN_STEP = 1e-150
+MAX_REACH = 1e12
+"""No candidate is drawn farther than this many sigma0 from the centre."""
+MAX_RADIUS_ON_SHELL = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Candidates x + r·M z_i for the directions of a round, then old candidates."""
+
+    centre: Vector
+    radius: float
+    z: NDArray[np.float64]
+    y: NDArray[np.float64]  # M z
+    old: tuple[Vector, ...]
+    space: Space
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of a candidate."""
+        return self.centre.size
+
+    def __len__(self) -> int:
+        return len(self.z) + len(self.old)
+
+    def row(self, i: int) -> Vector:
+        """Return candidate i, first the new ones, then the old."""
+        if i >= len(self.z):
+            return self.space.place(self.old[i - len(self.z)].copy())
+        x = np.multiply(self.y[i], self.radius)
+        x += self.centre
+        return self.space.place(x)
+
+
+@dataclass(frozen=True, eq=False)
+class AutoState:
+    """The state of the search.
+
+    Attributes:
+        x: the centre; outside of the bounds it stands for its mirror image.
+        step: η, the length of a step divided by √d.
+        width: ρ, the distance of candidates from x divided by the length of a step.
+        covariance: of the candidates.
+        path: evolution path that adapts the step size.
+        long_path: slower evolution path that adapts the covariance.
+        x0: the centre of the first search.
+        rounds: number of answered rounds.
+        old: a good and a bad candidate of an earlier round, to be shown again.
+        proven: whether a step has won a comparison with its start.
+        before: the centre before the last step, until a step is proven.
+        restarts: number of restarts, limited to `max_doublings`.
+        champion: the best centre according to checks, since the first restart.
+        agreements: how often the judge confirmed the order of two old candidates.
+        reversals: how often it reversed it.
+        stuck: whether the last check found an old candidate as good as the new ones.
+    """
+
+    x: Vector
+    step: float
+    width: float
+    covariance: Covariance
+    path: Vector
+    long_path: Vector
+    x0: Vector
+    rounds: int = 0
+    old: tuple[Vector, ...] = ()
+    proven: bool = False
+    before: Vector | None = None
+    restarts: int = 0
+    champion: Vector | None = None
+    agreements: int = 0
+    reversals: int = 0
+    stuck: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class AutoSearch:
+    """Evolution strategy with orthogonal directions and signed rank weights.
+
+    Attributes:
+        settings: m, k, sigma0, space and bounds.
+        tuning: the constants of the algorithm.
+    """
+
+    settings: Auto
+    tuning: Tuning
+
+    def init(self, x0: Vector) -> AutoState:
+        """Start at x0 with the identity as covariance."""
+        x = self._space(x0).place(x0.copy())
+        return self._begin(x, x)
+
+    def ask(self, state: AutoState, rng: np.random.Generator) -> Slate:
+        """Show new directions and, at checks, old candidates."""
+        d = state.x.size
+        space = self._space(state.x)
+        if self._has_converged(state):
+            start = state.x0 + self.settings.sigma0 * rng.standard_normal(d)
+            state = self.restart(state, space.place(start))
+        z = self.tuning.directions(self._slate_size(d, state.restarts), d, rng)
+        y = state.covariance.transform(z)
+        radius = _limit_radius(space, state.step * state.width)
+        frame = Frame(state.x, radius, z, y, self._shown_again(state), space)
+        return Slate(frame, k=self.settings.k)
+
+    def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
+        """Step, then adapt the step size and the covariance."""
+        design = slate.design
+        if not isinstance(design, Frame):
+            raise InvalidInput(
+                f"auto needs a slate that it asked itself, found a design {design!r:.60}"
+            )
+        scores = rank_weights(answer, len(slate))
+        if self._has_converged(state):
+            state = self.restart(state, design.centre)
+        state = replace(state, rounds=state.rounds + 1)
+        if not scores.any():
+            return self._widen(state)
+        m = len(design.z)
+        if state.before is not None:
+            if scores[m] < scores[m + 1]:
+                return self._undo_first_step(state, state.before)
+            state = replace(state, proven=True, before=None)
+        else:
+            state = self._check(state, scores, m)
+        state = _keep_old(state, slate, scores[:m])
+        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates
+            return state
+        rates = learning_rates(state.x.size, m)
+        w = self.tuning.assign(rates.step_weights, scores[:m])
+        moved = self._step(state, design, w / np.linalg.norm(w), rates)
+        v = self.tuning.assign(rates.covariance_weights, scores[:m])
+        covariance = state.covariance.update(design.z, design.y, v, moved.long_path, rates)
+        return replace(moved, covariance=covariance)
+
+    def best(self, state: AutoState) -> Vector:
+        """Return the centre or, after a restart, the best centre of all searches."""
+        x = state.x if state.champion is None else state.champion
+        return self._space(x).place(x.copy())
+
+    def report(self, state: AutoState) -> dict[str, float]:
+        """Return the radius, the width ρ and the number of restarts."""
+        radius = state.step * state.width
+        return {"radius": radius, "width": state.width, "restarts": state.restarts}
+
+    def restart(self, state: AutoState, x: Vector) -> AutoState:
+        """Begin a new search at x; the champion remains the best until a check prefers x."""
+        champion = state.x if state.champion is None else state.champion
+        return replace(
+            self._begin(x, state.x0, min(state.restarts + 1, self.tuning.max_doublings)),
+            champion=champion,
+            rounds=state.rounds,
+            agreements=state.agreements,
+        )
+
+    def _space(self, x: Vector) -> Space:
+        space = space_of(self.settings, x)
+        return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
+
+    def _slate_size(self, d: int, restarts: int) -> int:
+        m = self.settings.m
+        return (m if m is not None else 4 + int(3 * math.log(d))) << restarts
+
+    def _begin(self, x: Vector, x0: Vector, restarts: int = 0) -> AutoState:
+        """Start at x; every restart doubles m (Auger & Hansen, 2005)."""
+        d = x.size
+        width = self.tuning.min_width(self._slate_size(d, restarts), d, restarts)
+        start = self.settings.sigma0 / width, width, identity(d), np.zeros(d), np.zeros(d)
+        return AutoState(x, *start, x0, restarts=restarts)
+
+    def _has_converged(self, state: AutoState) -> bool:
+        """Return whether to restart: only after a check, and never with a noisy judge."""
+        tuning = self.tuning
+        if state.reversals or state.agreements < tuning.agreements_to_restart:
+            return False
+        if state.rounds % tuning.check_every:
+            return False
+        extent = state.step * state.width * state.covariance.extent()
+        limit = tuning.converged_if_stuck if state.stuck else tuning.converged
+        return extent < limit * self.settings.sigma0
+
+    def _shown_again(self, state: AutoState) -> tuple[Vector, ...]:
+        """Return old candidates to show: the last two centres until a step is proven."""
+        if state.before is not None:
+            return state.before, state.x
+        every = self.tuning.check_every
+        if state.rounds % every < every - 1:
+            return ()
+        return state.old if state.champion is None else (*state.old, state.champion, state.x)
+
+    def _widen(self, state: AutoState) -> AutoState:
+        """After "no difference", widen ρ; once it is at its maximum, lengthen the step."""
+        widen = self.tuning.widen
+        if state.width * widen <= self.tuning.max_width:
+            return replace(state, width=state.width * widen)
+        return replace(state, step=self._limit_step(state.step * widen, state))
+
+    def _limit_step(self, step: float, state: AutoState) -> float:
+        """Limit a step to representable numbers; on an unbounded objective it keeps growing."""
+        largest = MAX_REACH * self.settings.sigma0 / (state.width * state.covariance.extent())
+        return max(min(step, largest), MIN_STEP)
+
+    def _undo_first_step(self, state: AutoState, before: Vector) -> AutoState:
+        """Return to the previous centre with a shorter step, because the first made it worse."""
+        d = state.x.size
+        return replace(
+            state,
+            x=before,
+            step=state.step * self.tuning.first_shrink,
+            covariance=identity(d),
+            path=np.zeros(d),
+            long_path=np.zeros(d),
+            old=(),
+            before=None,
+        )
+
+    def _check(self, state: AutoState, scores: Vector, m: int) -> AutoState:
+        """Compare the order of old candidates with the earlier one, and x with the champion."""
+        if len(scores) == m:
+            return state
+        if state.champion is not None and scores[-1] < scores[-2]:
+            state = replace(state, champion=state.x)
+        if not state.old:
+            return state
+        tuning = self.tuning
+        good, bad = scores[m : m + 2]
+        if good != bad:
+            is_reversed = bool(good > bad)
+            smallest = tuning.min_width(m, state.x.size, state.restarts)
+            width = state.width * (tuning.widen if is_reversed else tuning.narrow)
+            state = replace(
+                state,
+                width=min(max(width, smallest), max(tuning.max_width, smallest)),
+                agreements=state.agreements + (not is_reversed),
+                reversals=state.reversals + is_reversed,
+            )
+        return replace(state, old=(), stuck=bool(good <= np.median(scores[:m])))
+
+    def _step(self, state: AutoState, design: Frame, w: Vector, rates: LearningRates) -> AutoState:
+        d, tuning = state.x.size, self.tuning
+        direction = w @ design.z
+        length = math.sqrt(d) / max(float(np.linalg.norm(direction)), MIN_STEP)
+        direction *= length  # a factor of 1 while the directions are orthogonal
+        x = w @ design.y
+        x *= length * design.radius / state.width
+        x += state.x
+        path = (1 - tuning.path_rate) * state.path
+        path += math.sqrt(tuning.path_rate * (2 - tuning.path_rate)) * direction
+        agreement = float(np.linalg.norm(path)) / math.sqrt(d)
+        damping = tuning.damping * state.width / tuning.min_width(len(w), d, state.restarts)
+        growth = tuning.path_rate / damping * (agreement - 1)
+        long_path = (1 - rates.path_decay) * state.long_path
+        if agreement**2 < 2 + 4 / (d + 1):  # as in CMA-ES: stall while the step size grows fast
+            long_path += math.sqrt(rates.path_decay * (2 - rates.path_decay)) * direction
+        step = state.step * math.exp(min(growth, tuning.max_growth))
+        return replace(
+            state,
+            # Not reflected at bounds: reflected steps would seem to agree with earlier ones.
+            x=design.space.place(x) if isinstance(design.space, Shell) else x,
+            step=self._limit_step(step, state),
+            path=path,
+            long_path=long_path,
+            before=None if state.proven else state.x,
+        )
+
+
+def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:
+    """Keep a good and a bad candidate, to show them again at the next check."""
+    if state.old:
+        return state
+    order = np.argsort(scores, kind="stable")
+    m = len(order)
+    good, bad = (order[2], order[-3]) if m > 4 else (order[0], order[-1])
+    if scores[good] == scores[bad]:
+        good, bad = order[0], order[-1]
+    return replace(state, old=(slate[int(good)], slate[int(bad)]))
+
+
+def _limit_radius(space: Space, radius: float) -> float:
+    """Limit a radius to the extent of the space."""
+    if isinstance(space, Shell):
+        return min(radius, MAX_RADIUS_ON_SHELL) * (1 - 1e-9)  # never the origin
+    if isinstance(space, Box):
+        with np.errstate(over="ignore"):
+            return min(radius, float(np.max(space.upper - space.lower)))
+    return radius
