@@ -20,10 +20,11 @@ from zorank.dream import model, vocabulary
 from zorank.dream.samplers import SAMPLERS
 from zorank.errors import InvalidInput, unknown_name
 from zorank.renderers import latents
+from zorank.renderers.candidates import check_candidate
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size, jpeg, resized
 from zorank.renderers.threads import on_all_cores
-from zorank.types import Exhibit, Vector, as_vector
+from zorank.types import Exhibit, Vector
 
 LOOK_STEPS = 4
 """Steps of the pictures that say what candidates look like."""
@@ -101,11 +102,7 @@ class Dream:
         return latents.drift(candidate, self.shape)
 
     def _dreamt(self, candidate: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        vector = as_vector(candidate, "a dream's candidate")
-        if vector.size != self.dim:
-            raise InvalidInput(
-                f"a dream needs a candidate of {self.dim} numbers, found {vector.size}"
-            )
+        vector = check_candidate(candidate, self.dim, "a dream")
         guess = model.guided(vocabulary.read(self.prompt), self.guidance)
         noise = vector.astype(np.float32).reshape(self.shape)
         return model.picture_of(SAMPLERS[self.sampler](guess, noise, self.steps))

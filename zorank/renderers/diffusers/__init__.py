@@ -7,7 +7,7 @@ guidance. `tuning` says how a candidate is read, `samplers` which samplers can b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
@@ -20,6 +20,7 @@ from zorank.renderers import latents
 from zorank.renderers.diffusers import models, painting, samplers
 from zorank.renderers.diffusers.models import DTYPES, Model
 from zorank.renderers.diffusers.tuning import PARTS, Layout, Point, parts_of
+from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
 from zorank.types import Exhibit, Vector
@@ -137,8 +138,8 @@ class Diffusers:
     def render(
         self,
         candidates: Iterable[Vector],
-        progress: Callable[[float], None] | None = None,
-        preview: Callable[[int, Exhibit], None] | None = None,
+        progress: Progress | None = None,
+        preview: Preview | None = None,
     ) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order.
 
@@ -189,8 +190,8 @@ class Diffusers:
     def _pictures(
         self,
         candidates: list[Vector],
-        progress: Callable[[float], None],
-        preview: Callable[[int, Exhibit], None] | None = None,
+        progress: Progress,
+        preview: Preview | None = None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
         layout = self._layout(model)

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput
-from zorank.types import Vector, as_vector
+from zorank.renderers.candidates import check_candidate
+from zorank.types import Vector
 
 PARTS = ("latents", "prompt", "guidance")
 """What can be tuned, in the order in which it lies in a candidate."""
@@ -69,12 +70,8 @@ class Layout:
 
     def read(self, candidate: Vector) -> Point:
         """What a candidate says about its picture."""
-        vector = as_vector(candidate, "a diffusion candidate")
-        if vector.size != self.dim:
-            raise InvalidInput(
-                f"with {'+'.join(self.parts)} tuned, this pipeline needs a candidate of "
-                f"{self.dim} numbers, found {vector.size}"
-            )
+        owner = f"a pipeline with {'+'.join(self.parts)} tuned"
+        vector = check_candidate(candidate, self.dim, owner)
         ends = np.cumsum(self._sizes())[:-1]
         latents, prompt, guidance = np.split(vector, ends)
         if "latents" not in self.parts:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import descriptors
-from zorank.errors import InvalidInput
+from zorank.renderers.candidates import check_candidate
 from zorank.renderers.landscape import words
 from zorank.renderers.landscape.dials import DIM
 from zorank.renderers.landscape.painting import draw
 from zorank.renderers.pictures import check_size, jpeg
-from zorank.types import Exhibit, Vector, as_vector
+from zorank.types import Exhibit, Vector
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,7 @@ class Landscape:
 
 
 def _checked(candidate: Vector) -> Vector:
-    vector = as_vector(candidate, "a landscape's candidate")
-    if vector.size != DIM:
-        raise InvalidInput(f"a landscape needs a candidate of {DIM} numbers, found {vector.size}")
-    return vector
+    return check_candidate(candidate, DIM, "a landscape")
 
 
 __all__ = ["Landscape"]
