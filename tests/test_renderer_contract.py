@@ -79,6 +79,7 @@ def model(tmp_path_factory):
     return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
 
 
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 class TestDiffusers(RendererContract):
     @pytest.fixture
     def renderer(self, model):
