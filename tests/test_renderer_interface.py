@@ -22,7 +22,7 @@ from zorank.renderers.interface import (
     kinds_of,
     resolve,
 )
-from zorank.renderers.interface.hooks import RENAMED, read, takes_parameter
+from zorank.renderers.interface.reading import RENAMED, read, takes_parameter
 from zorank.renderers.options import option
 from zorank.stores import open_store
 from zorank.studio import create_app

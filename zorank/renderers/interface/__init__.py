@@ -2,7 +2,7 @@
 
 A renderer is any object with `dim` and `render(candidates)` (`zorank.protocols.Renderer`).
 To write one, read `hooks.py`: `HOOKS` declares every optional member and its default, and
-`PARAMETERS` every optional parameter of `render`. The other two files use these declarations:
+`PARAMETERS` every optional parameter of `render`. The other files use these declarations:
 `resolve` gives a renderer a value for each optional member, and `RendererKind` describes a class,
 a factory or an object that can be chosen by name. No other code reads optional members.
 """

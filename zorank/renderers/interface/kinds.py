@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Renderer
-from zorank.renderers.interface.hooks import takes_parameter, text, title
+from zorank.renderers.interface.reading import takes_parameter, text, title
 from zorank.renderers.interface.resolved import ResolvedRenderer, resolve
 from zorank.renderers.options import form_fields
 

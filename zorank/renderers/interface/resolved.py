@@ -13,15 +13,8 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Renderer
-from zorank.renderers.interface.hooks import (
-    Preview,
-    Progress,
-    method,
-    read,
-    takes_parameter,
-    text,
-    title,
-)
+from zorank.renderers.interface.hooks import Preview, Progress
+from zorank.renderers.interface.reading import method, read, takes_parameter, text, title
 from zorank.types import Exhibit, Vector
 
 _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
