@@ -65,13 +65,14 @@ class TestDream(JudgeContract):
         return make_judge("dream", {"prompt": "snowy night"})
 
 
-class TestClip(JudgeContract):
-    @pytest.fixture(scope="class")
-    def folder(self, tmp_path_factory):
-        made = tmp_path_factory.mktemp("clip") / "tiny"
-        save_tiny_clip(made)
-        return made
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("clip") / "tiny"
+    save_tiny_clip(made)
+    return made
 
+
+class TestClip(JudgeContract):
     @pytest.fixture
     def judge(self, folder):
         return CLIP("a snowy night", model=folder)

@@ -104,7 +104,7 @@ def test_a_judge_of_pictures_cannot_look_at_texts():
         def render(self, candidates):
             return [Exhibit("text/plain", b"hello") for _ in candidates]
 
-    with pytest.raises(InvalidInput, match="cannot look at text/plain"):
+    with pytest.raises(InvalidInput, match="cannot decode text/plain"):
         PictureOracle(Texts(), brightness).answer(slate(1, 2))
 
 

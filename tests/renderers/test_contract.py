@@ -74,11 +74,13 @@ class TestClips(RendererContract):
         return PolicyClips(seconds=0.2, size=64)
 
 
-class TestDiffusers(RendererContract):
-    @pytest.fixture(scope="class")
-    def model(self, tmp_path_factory):
-        return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    return str(tiny_pipelines.stable_diffusion(tmp_path_factory.mktemp("sd")))
 
+
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+class TestDiffusers(RendererContract):
     @pytest.fixture
     def renderer(self, model):
         return Diffusers(model=model, prompt="a red house", steps=2)

@@ -72,7 +72,7 @@ def test_a_candidate_of_another_length_is_refused(tiny):
         ({"guidance": float("nan")}, "guidance must be a number"),
         ({"prompt": 5}, "prompt must be a text"),
         ({"dtype": "int8"}, "dtype must be one of"),
-        ({"width": 512}, "width and height are given together"),
+        ({"width": 512}, "give both width and height"),
         ({"device": "toaster"}, "device must be one of"),
     ],
 )

@@ -22,7 +22,7 @@ from zorank.renderers.interface import (
     kinds_of,
     resolve,
 )
-from zorank.renderers.interface.hooks import RENAMED, read, takes_parameter
+from zorank.renderers.interface.reading import RENAMED, read, takes_parameter
 from zorank.renderers.options import option
 from zorank.stores import open_store
 from zorank.studio import create_app
@@ -313,29 +313,29 @@ def test_a_together_that_fails_counts_as_one():
     assert resolve(type("Odd", (Plain,), {"together": "many"})()).together == 1
 
 
-# What is no renderer.
+# Objects that are not renderers.
 
 
 @pytest.mark.parametrize("thing", [3, object(), type("Undrawn", (), {"dim": 3})()])
 def test_a_thing_without_render_is_refused(thing):
-    with pytest.raises(InvalidInput, match="is no renderer: it needs a whole number `dim`"):
+    with pytest.raises(InvalidInput, match="is not a renderer: it needs a whole number `dim`"):
         resolve(thing)
 
 
 @pytest.mark.parametrize("dim", [0, -1, 2.5, "3", True, None])
 def test_a_dim_that_is_no_number_of_coordinates_is_refused(dim):
     odd = type("Odd", (Plain,), {"dim": dim})
-    with pytest.raises(InvalidInput, match="Odd is no renderer"):
+    with pytest.raises(InvalidInput, match="Odd is not a renderer"):
         _ = resolve(odd()).dim
-    with pytest.raises(InvalidInput, match="mine:odd is no renderer"):
+    with pytest.raises(InvalidInput, match="mine:odd is not a renderer"):
         select_renderers("mine:odd", {"mine:odd": odd}.__getitem__)
 
 
 def test_things_that_are_no_renderer_are_refused_by_name_where_they_enter():
     for thing in (3, object, lambda: 5):
-        with pytest.raises(InvalidInput, match=r"mine:it is no renderer"):
+        with pytest.raises(InvalidInput, match=r"mine:it is not a renderer"):
             select_renderers("mine:it", {"mine:it": thing}.__getitem__)
-    with pytest.raises(InvalidInput, match="wrong is no renderer"):
+    with pytest.raises(InvalidInput, match="wrong is not a renderer"):
         kinds_of({"wrong": 3})
 
 

@@ -251,7 +251,7 @@ def test_several_raters_and_the_judge(store):
     [
         ({}, broken, "RuntimeError: no eyes"),
         ({}, lambda shown: [1.0], "6 numbers for 6 pictures"),
-        ({"renderer": "texts"}, blueness, "cannot look at text/plain"),
+        ({"renderer": "texts"}, blueness, "cannot decode text/plain"),
     ],
 )
 def test_a_judge_that_fails_says_so_and_ranking_goes_on(store, settings, judge, words):

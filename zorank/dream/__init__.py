@@ -1,5 +1,5 @@
-"""The embedded diffusion model: its words, its samplers, its weights, and what runs them.
+"""The embedded diffusion model: vocabulary, samplers, weights and inference.
 
-`renderers.dream` draws with it, and an embedded judge of pictures and prompts was trained beside
-it. The scripts that made the weights are in `training/`.
+`renderers.dream` renders with it; `oracles.dream` is the judge that was trained on the same
+pictures. The training scripts are in `training/`.
 """

@@ -1,4 +1,4 @@
-"""The trained networks, run by onnxruntime: a grid becomes cleaner, a clean grid a picture."""
+"""Inference of the trained networks with onnxruntime: denoiser, decoder and judge."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SHAPE = (16, 16, 16)
 
 
 def guided(said: Vector, guidance: float) -> Guess:
-    """Guesses the clean grid, with more stress on what was said than the network would put there.
+    """Return a denoiser with classifier-free guidance (Ho & Salimans, 2022).
 
-    Guidance 1 is the network's own guess; more goes beyond it, away from what it would guess if
-    nothing had been said (Ho & Salimans, 2022).
+    Guidance 1 is the conditional prediction. A larger one extrapolates from the unconditional
+    prediction through the conditional one.
     """
     words = np.stack([said, np.zeros(len(WORDS))]).astype(np.float32)
     if guidance == 1 or not said.any():
@@ -44,7 +44,7 @@ def guided(said: Vector, guidance: float) -> Guess:
 
 
 def picture_of(grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """The picture of a clean grid, 256 pixels a side, and as it was made, 64 pixels a side.
+    """Decode a clean grid into a picture of 256 × 256 pixels, and the same at 64 × 64.
 
     Both are (rows, columns, 3) of red, green and blue from 0 to 1.
     """
@@ -53,7 +53,7 @@ def picture_of(grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
 
 
 def fit(pictures: NDArray[np.float32], said: Vector) -> Vector:
-    """How well pictures (n, 64, 64, 3) from 0 to 1 fit what was said, each from −1 to 1."""
+    """Return how well pictures, (n, 64, 64, 3) from 0 to 1, fit a prompt: from −1 to 1 each."""
     inputs = {
         "pictures": (2 * pictures.transpose(0, 3, 1, 2) - 1).astype(np.float32),
         "words": np.repeat(said[None], len(pictures), 0).astype(np.float32),
@@ -64,7 +64,7 @@ def fit(pictures: NDArray[np.float32], said: Vector) -> Vector:
 
 @cache
 def fingerprint() -> str:
-    """A short name for these very weights: others give other pictures."""
+    """Return a short digest of the weights."""
     found = blake2b(digest_size=6)
     for name in ("denoiser", "picture", "judge"):
         found.update(_file(name))
@@ -82,7 +82,7 @@ def _session(name: str) -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra("dream", "onnxruntime", "dream") from error
     options = onnxruntime.SessionOptions()
-    # A picture is one thread's work: several are painted at a time, each the same as if alone.
+    # One thread per picture, so that results do not depend on how many are rendered at once.
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     return onnxruntime.InferenceSession(_file(name), options, providers=["CPUExecutionProvider"])

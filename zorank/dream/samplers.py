@@ -1,8 +1,8 @@
-"""From noise to a picture along an ordinary differential equation: nothing is drawn on the way.
+"""Deterministic samplers: they integrate the probability-flow ODE from noise to a picture.
 
-A grid of cleanness t is (1 − t)·noise + t·picture. `guess(x, t)` says which picture a grid may
-have been. Both samplers take the same steps from t = 0 to t = 1 and differ in what they make of
-the guesses: so neighbouring noise gives neighbouring pictures, and the same noise the same one.
+At time t a grid is (1 − t)·noise + t·picture, and `guess(x, t)` predicts the clean picture. Both
+samplers use the same times from t = 0 to t = 1. No noise is added on the way, so the picture is
+a continuous function of the initial noise.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ Grid: TypeAlias = NDArray[np.float32]
 Guess: TypeAlias = Callable[[Grid, float], Grid]
 
 SHIFT = 4.0
-"""How much shorter the first steps are than the last: the large shapes are decided there."""
+"""The ratio of the last to the first step: large shapes need short first steps."""
 
 
 def times(steps: int) -> list[float]:
-    """The cleanness before each step, and after the last."""
+    """Return the time before each step and after the last."""
     even = [i / steps for i in range(steps + 1)]
     return [t / (t + SHIFT * (1 - t)) for t in even]
 
 
 def ddim(guess: Guess, noise: Grid, steps: int) -> Grid:
-    """DDIM without noise (Song et al., 2021): trust each guess until the next."""
+    """DDIM without noise (Song et al., 2021): the prediction is constant during a step."""
     x = noise
     for now, then in _pairs(times(steps)):
         clean = guess(x, now)
@@ -38,9 +38,9 @@ def ddim(guess: Guess, noise: Grid, steps: int) -> Grid:
 
 
 def dpm_solver(guess: Guess, noise: Grid, steps: int) -> Grid:
-    """DPM-Solver++(2M) (Lu et al., 2022): guesses go on changing as they did in the last step.
+    """DPM-Solver++(2M) (Lu et al., 2022): predictions are extrapolated linearly in log-SNR.
 
-    The first step has no past and the last would look into a logarithm of 0: they are DDIM's.
+    The first and the last step are those of DDIM: log-SNR is infinite at t = 0 and t = 1.
     """
     x, before, stride = noise, None, 0.0
     for now, then in _pairs(times(steps)):
@@ -56,11 +56,11 @@ def dpm_solver(guess: Guess, noise: Grid, steps: int) -> Grid:
 
 
 SAMPLERS: dict[str, Callable[[Guess, Grid, int], Grid]] = {"dpm++": dpm_solver, "ddim": ddim}
-"""Every sampler by its name."""
+"""The samplers by name."""
 
 
 def _towards(x: Grid, clean: Grid, now: float, then: float) -> Grid:
-    """The grid of cleanness `then` on the straight line from x to the picture it may be."""
+    """Return the grid at time `then` on the straight line from x at `now` to the prediction."""
     left = (1 - then) / (1 - now)
     return np.float32(left) * x + np.float32(then - left * now) * clean
 

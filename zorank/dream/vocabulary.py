@@ -1,8 +1,7 @@
-"""The words that `dream` was taught, and how a prompt is read.
+"""The vocabulary of `dream` and the parser of prompts.
 
-A prompt is any order of those words and some that mean the same: "snowy night, large moon, lake".
-"no" or "without" before a word asks for its absence. Little words between them are passed over;
-a word it was never taught is refused, rather than quietly ignored.
+A prompt lists words of the vocabulary, or synonyms, in any order: "snowy night, large moon, lake".
+"no" or "without" negates the next word. Stop words are skipped. An unknown word raises an error.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ WORDS = (
 )
 """In the order of the network's inputs."""
 
-_SAME = {
+_SYNONYMS = {
     "night": "nighttime nightly midnight dark",
     "day": "daytime daylight noon",
     "sunset": "dusk dawn sunrise evening golden",
@@ -77,7 +76,7 @@ _SAME = {
     "purple sky": "purple violet",
 }
 _DISC = {"large": "large disc", "big": "large disc", "huge": "large disc", "small": "small disc"}
-_LITTLE = frozenset(
+_STOP_WORDS = frozenset(
     (
         "a",
         "an",
@@ -108,18 +107,18 @@ _LITTLE = frozenset(
         "land",
     )
 )
-_DENIALS = frozenset(("no", "without", "not"))
+_NEGATIONS = frozenset(("no", "without", "not"))
 
 
 def read(prompt: str) -> Vector:
-    """What a prompt says of each word: 1 is yes, −1 is no, 0 is nothing."""
+    """Return a vector with 1 for each word of the prompt, −1 for a negated one, 0 otherwise."""
     said: Vector = np.zeros(len(WORDS))
     sign = 1.0
     for token in _tokens(prompt):
-        if token in _DENIALS:
+        if token in _NEGATIONS:
             sign = -1.0
             continue
-        if token in _LITTLE:
+        if token in _STOP_WORDS:
             continue
         if token not in _MEANING:
             raise InvalidInput(_unknown(token, prompt))
@@ -129,7 +128,7 @@ def read(prompt: str) -> Vector:
 
 
 def _tokens(prompt: str) -> list[str]:
-    """The words of a prompt, those of two parts as one: a "large moon" is "large" and "moon"."""
+    """Split a prompt into words; phrases such as "high mountains" become one word."""
     text = prompt.lower().replace("northern lights", "northern-lights")
     text = re.sub(r"\b(high|tall|steep) (mountains?|peaks?)\b", "mountains", text)
     text = re.sub(r"\b(low|gentle|rolling) hills?\b", "hills", text)
@@ -139,7 +138,7 @@ def _tokens(prompt: str) -> list[str]:
 
 def _meanings() -> dict[str, int]:
     meaning = {word: i for i, word in enumerate(WORDS) if " " not in word}
-    for word, same in _SAME.items():
+    for word, same in _SYNONYMS.items():
         meaning |= dict.fromkeys(same.split(), WORDS.index(word))
     meaning |= {word: WORDS.index(disc) for word, disc in _DISC.items()}
     return meaning
@@ -154,6 +153,6 @@ def _unknown(token: str, prompt: str) -> str:
     near = get_close_matches(token, _MEANING, 1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return (
-        f"dream was never taught {token!r}, found in the prompt {prompt!r:.80}.{hint} "
+        f"dream does not know the word {token!r} in the prompt {prompt!r:.80}.{hint} "
         f"It knows: {', '.join(WORDS)}"
     )

@@ -1,7 +1,7 @@
 """CLIP as a judge: how well a picture fits a sentence (Radford et al., 2021, arXiv:2103.00020).
 
-Nothing is downloaded behind anybody's back: a model is a folder, or a name in the local cache of
-the Hugging Face hub. Pictures are prepared with Pillow and NumPy, so torchvision is not needed.
+Nothing is downloaded: a model is a folder, or a name in the local cache of the Hugging Face hub.
+Pictures are preprocessed with Pillow and NumPy, so torchvision is not needed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 DEFAULT = "openai/clip-vit-base-patch32"
 
 SMALLEST_VOCABULARY = 256
-"""A tokenizer of CLIP knows every byte at least."""
+"""CLIP's tokenizer has at least one token for each byte."""
 
 _REMEDY = (
     "give model= a folder with config.json, model.safetensors, preprocessor_config.json and the "
@@ -40,9 +40,9 @@ class CLIP:
     """Scores pictures by the cosine between their embedding and the prompt's.
 
     Attributes:
-        prompt: what the picture should show; longer than the model can read, it is cut.
-        model: a folder with a CLIP model, or its name on the Hugging Face hub, downloaded before.
-        device: where it runs, such as "cuda:1"; None is the best that is found.
+        prompt: what the picture should show; truncated to the model's maximal length.
+        model: a folder with a CLIP model, or the name of a downloaded one on the Hugging Face hub.
+        device: where it runs, such as "cuda:1"; None chooses CUDA, MPS or the CPU.
     """
 
     prompt: str = ""
@@ -61,19 +61,19 @@ class CLIP:
         object.__setattr__(self, "model", str(self.model))
 
     def score(self, pictures: Sequence[Image]) -> Vector:
-        """The cosine of every picture with the prompt, from -1 to 1."""
+        """Return the cosine similarity of each picture and the prompt, from -1 to 1."""
         reader = _reader(self.model, self.device)
         return reader.embed_pictures(pictures) @ reader.embed_text(self.prompt)
 
 
 class _Reader:
-    """A loaded model: pictures and texts as vectors of length 1."""
+    """A loaded model: it embeds pictures and texts as unit vectors."""
 
     def __init__(self, model: Any, tokenizer: Any, processor: Any) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.processor = processor
-        self.embed_text = lru_cache(maxsize=64)(self._embed_text)  # a prompt is read once
+        self.embed_text = lru_cache(maxsize=64)(self._embed_text)  # a prompt is embedded once
 
     def _embed_text(self, text: str) -> Vector:
         longest = self.model.config.text_config.max_position_embeddings
@@ -95,7 +95,7 @@ class _Reader:
 
 
 def _reader(model: str, device: str | None) -> _Reader:
-    with _loading:  # whoever asks at the same time waits, and does not load it a second time
+    with _loading:  # concurrent callers wait and share one model
         return _load(model, device)
 
 
@@ -117,7 +117,7 @@ def _load(model: str, device: str | None) -> _Reader:
         raise
     except Exception as error:  # each of these libraries has errors of its own
         raise _cannot_load(model, folder.exists(), error) from error
-    # Without its files, a tokenizer or a layer would be made up in silence.
+    # transformers initialises missing layers and tokenizer files silently at random.
     if report["missing_keys"] or len(tokenizer) < SMALLEST_VOCABULARY:
         what = "weights" if report["missing_keys"] else "tokenizer"
         raise InvalidInput(f"clip cannot use {model!r}: its {what} are incomplete; {_REMEDY}")
@@ -134,7 +134,7 @@ def _library() -> Any:
 
 
 def _check_kind(library: Any, source: str) -> None:
-    """Refuse another kind of model: its missing layers would be drawn at random."""
+    """Refuse other architectures: their missing layers would be initialised at random."""
     config, _ = library.PretrainedConfig.get_config_dict(source, local_files_only=True)
     kind = config.get("model_type")
     if kind != "clip":

@@ -1,4 +1,4 @@
-"""A judge who can only say which of two is better, asked often enough to answer any slate."""
+"""An oracle that compares two candidates at a time, and sorts a slate by such comparisons."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,16 +15,19 @@ class ComparisonOracle:
 
     Attributes:
         compare: (a, b) → negative if a is better, positive if b is better, 0 for no difference.
-        k: the deepest ranking it will give; None gives what the slate asks for.
+        k: the maximal depth of a ranking; None ranks as deep as the slate asks for.
     """
 
     compare: Callable[[Vector, Vector], float]
     k: int | None = None
 
     def answer(self, slate: Slate) -> Ranking:
-        """The answer to the slate's question."""
+        """Return the answer to the slate's question."""
         if slate.question == "values":
-            raise InvalidInput("a comparison has no values to tell; this slate asks for values")
+            raise InvalidInput(
+                "this slate asks for values, but a ComparisonOracle has no values; "
+                "use a FunctionOracle"
+            )
         if slate.question == "compare":
             return Ranking.from_values([self._sign(x, slate[0]) for x in slate])
         if slate.question == "best":
@@ -55,7 +58,7 @@ class ComparisonOracle:
 
 
 def _first(groups: list[list[int]], depth: int) -> list[list[int]]:
-    """The groups that name the best `depth`, a tie across the cut whole."""
+    """Return the groups that contain the best `depth`; a tie at the cut is kept whole."""
     kept, named = [], 0
     for group in groups:
         if named >= depth:

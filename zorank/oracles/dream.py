@@ -1,7 +1,7 @@
-"""The judge that comes with zorank: how well a landscape fits a prompt, offline and without torch.
+"""The built-in judge: it scores how well a landscape fits a prompt, offline and without torch.
 
-It was trained by contrast on the landscapes that `dream` learned from, so it knows the same words
-and is a judge for such pictures only.
+It was trained contrastively on the training pictures of `dream`. So it knows the same vocabulary
+and fits such pictures only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SEEN = (64, 64)
+INPUT_SIZE = (64, 64)
+"""Pixels of the network's input."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class DreamJudge:
     """Scores pictures by how well they fit a prompt, from −1 to 1.
 
     Attributes:
-        prompt: what they should show, in the words that dream knows.
+        prompt: what they should show, in the vocabulary of dream.
     """
 
     prompt: str = ""
@@ -43,6 +44,8 @@ class DreamJudge:
             )
 
     def score(self, pictures: Sequence[Image]) -> Vector:
-        """How well each picture fits the prompt."""
-        small = np.stack([np.asarray(picture.resize(SEEN), np.float32) for picture in pictures])
+        """Return how well each picture fits the prompt."""
+        small = np.stack(
+            [np.asarray(picture.resize(INPUT_SIZE), np.float32) for picture in pictures]
+        )
         return model.fit(small / np.float32(255), vocabulary.read(self.prompt))

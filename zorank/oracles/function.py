@@ -1,4 +1,4 @@
-"""A function as a judge: it has values but tells only what the slate's question asks for."""
+"""A function as an oracle: it reveals only what the slate's question asks for."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class FunctionOracle:
 
     Attributes:
         f: one candidate → a number; with `vectorized`, all candidates (m, d) → m numbers.
-        k: the deepest ranking it will give; None gives what the slate asks for.
+        k: the maximal depth of a ranking; None ranks as deep as the slate asks for.
         vectorized: whether f takes all candidates at once.
     """
 
@@ -22,5 +22,5 @@ class FunctionOracle:
     vectorized: bool = False
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question."""
+        """Return the answer to the slate's question."""
         return slate.answer_from(evaluate(self.f, slate, vectorized=self.vectorized), self.k)

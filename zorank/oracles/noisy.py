@@ -1,7 +1,7 @@
-"""Judges who err, each in one way: noise on values, swaps, chance, or eyes that see only so much.
+"""Noisy oracles: Gaussian noise, Plackett–Luce choice, random swaps, a just noticeable difference.
 
-The noise of an answer is a function of the seed and of the slate: asked the same question again,
-as after a crash, a noisy judge gives the same answer. Different slates get independent noise.
+The noise is a function of the seed and of the slate. Asked the same question again, as after a
+crash, a noisy oracle gives the same answer. Different slates get independent noise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from zorank.types import Answer, Ranking, Vector
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """Adds N(0, sd²) to every value before ranking: the paper's noisy oracle (appendix C.3)."""
+    """Adds N(0, sd²) noise to every value before ranking (the paper, appendix C.3)."""
 
     f: Objective
     sd: float
@@ -32,7 +32,7 @@ class GaussianNoise:
         _require(self.sd >= 0, f"sd must be 0 or more, found {self.sd}")
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question, from noisy values."""
+        """Return the answer from noisy values."""
         values = evaluate(self.f, slate, vectorized=self.vectorized)
         noise = self.sd * _noise(self.seed, slate).standard_normal(len(slate))
         return slate.answer_from(values + noise, self.k)
@@ -52,7 +52,7 @@ class PlackettLuce:
         _require(self.temperature > 0, f"temperature must be above 0, found {self.temperature}")
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question; sorting by Gumbel noise is Plackett–Luce choice."""
+        """Return the answer; sorting by values with Gumbel noise is Plackett–Luce choice."""
         values = evaluate(self.f, slate, vectorized=self.vectorized)
         gumbel = _noise(self.seed, slate).gumbel(size=len(slate))
         return slate.answer_from(values - self.temperature * gumbel, self.k)
@@ -60,10 +60,10 @@ class PlackettLuce:
 
 @dataclass(frozen=True)
 class RandomSwaps:
-    """Another judge whose neighbouring ranks are swapped, each pair with this probability.
+    """Swaps neighbouring ranks of another oracle's answers, each pair with this probability.
 
-    Going down the order, the better of two neighbours falls behind with the probability given;
-    what is ranked may so also change places with what is not.
+    Going down the order, each candidate changes places with the next one with this probability.
+    The last ranked candidate may change places with an unranked one.
     """
 
     judge: Oracle
@@ -73,14 +73,14 @@ class RandomSwaps:
     def __post_init__(self) -> None:
         _require(
             0 <= self.probability <= 1,
-            f"a probability lies between 0 and 1, found {self.probability}",
+            f"probability must be from 0 to 1, found {self.probability}",
         )
 
     def answer(self, slate: Slate) -> Answer:
-        """The judge's answer after the swaps."""
+        """Return the oracle's answer after the swaps."""
         answer = self.judge.answer(slate)
         if not isinstance(answer, Ranking) or answer.worst or answer.among is not None:
-            raise InvalidInput(f"swaps need an order, best first, found {answer!r:.60}")
+            raise InvalidInput(f"RandomSwaps needs a ranking, best first, found {answer!r:.60}")
         draws = _noise(self.seed, slate)
         order = list(answer.best)
         unnamed = sorted(set(range(len(slate))) - set(answer.named))
@@ -94,9 +94,9 @@ class RandomSwaps:
 
 @dataclass(frozen=True)
 class JustNoticeable:
-    """Sees no difference between values closer than a threshold: it ties them (`tie_within`).
+    """Ties values that differ by less than a threshold (`tie_within`).
 
-    If that is the whole slate, the answer is "no difference".
+    If all of them tie, the answer is "no difference".
     """
 
     f: Objective
@@ -108,7 +108,7 @@ class JustNoticeable:
         _require(self.threshold >= 0, f"threshold must be 0 or more, found {self.threshold}")
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question, with everything too close to call tied."""
+        """Return the answer, with ties of close values."""
         values = evaluate(self.f, slate, vectorized=self.vectorized)
         seen = tie_within(values, self.threshold)
         if np.ptp(seen) == 0 and slate.question != "values":
@@ -117,9 +117,10 @@ class JustNoticeable:
 
 
 def tie_within(values: Vector, threshold: float) -> Vector:
-    """The values as seen by who cannot tell them apart below a threshold.
+    """Replace values by those of groups that cannot be told apart.
 
-    Sorted, a group holds all that lie within the threshold of its best and takes its value.
+    In ascending order, a group starts at its best value and contains all values within the
+    threshold of it. All of them become the best value.
     """
     seen = values.copy()
     anchor = values.min()
@@ -131,7 +132,7 @@ def tie_within(values: Vector, threshold: float) -> Vector:
 
 
 def _noise(seed: int, slate: Slate) -> np.random.Generator:
-    # Two slates may share their first candidate (a repeated search from x*), hardly also the last.
+    # A repeated search from x* has the same first candidate, but hardly the same last one.
     return rng.for_content(seed, slate.question.encode(), slate[0].tobytes(), slate[-1].tobytes())
 
 

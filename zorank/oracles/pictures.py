@@ -1,7 +1,7 @@
-"""A judge who looks at pictures: any model that gives a picture a number answers a slate.
+"""An oracle that ranks by the scores of pictures, from any model that scores pictures.
 
-Pictures are RGB images of Pillow: what models' own processors take, and `np.asarray(picture)` is
-its (rows, columns, 3) array of bytes. Scores say "higher is better", as such models do.
+Pictures are RGB images of Pillow, as the processors of models take them; `np.asarray(picture)` is
+a (rows, columns, 3) array of bytes. Higher scores are better.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ Score: TypeAlias = "Callable[[Sequence[Image]], Any]"
 """Pictures → a number for each, higher is better."""
 
 REMEMBERED = 4096
-"""How many candidates' scores an oracle keeps."""
+"""The number of candidates whose scores an oracle caches."""
 
 
 @dataclass(frozen=True, eq=False)
 class PictureOracle:
-    """Ranks candidates by what a model says of their pictures.
+    """Ranks candidates by a model's scores of their pictures.
 
     Attributes:
-        renderer: what draws the candidates; its exhibits must be pictures.
+        renderer: renders the candidates; its exhibits must be pictures.
         score: pictures → a number for each, higher is better.
-        k: the deepest ranking it will give; None gives what the slate asks for.
-        batch: how many pictures the model is shown at once.
+        k: the maximal depth of a ranking; None ranks as deep as the slate asks for.
+        batch: how many pictures are scored at once.
     """
 
     renderer: Renderer
@@ -51,16 +51,16 @@ class PictureOracle:
         if not callable(self.score):
             raise InvalidInput(
                 "score must be a function of pictures that returns a number for each, "
-                f"found {self.score!r:.60}; of a judge, pass its method: judge.score"
+                f"found {self.score!r:.60}; if it is a judge, pass its method judge.score"
             )
         _check_batch(self.batch)
 
     def answer(self, slate: Slate) -> Answer:
-        """The answer to the slate's question."""
+        """Return the answer to the slate's question."""
         return slate.answer_from(-self.scores(slate), self.k)
 
     def scores(self, candidates: Iterable[Vector]) -> Vector:
-        """The score of every candidate; one that was seen before is not drawn again."""
+        """Return the score of each candidate; cached ones are not rendered again."""
         named = [(_name(x), x) for x in candidates]
         new = {name: x for name, x in named if name not in self._known}
         found = score_exhibits(self.score, self._draw(list(new.values())), self.batch)
@@ -81,7 +81,7 @@ class PictureOracle:
 
 
 def score_exhibits(score: Score, exhibits: Sequence[Exhibit], batch: int = 8) -> Vector:
-    """The scores of exhibits, `batch` at a time."""
+    """Score exhibits, `batch` at a time."""
     _check_batch(batch)
     parts = [
         _checked(score([decode(exhibit) for exhibit in part]), len(part))
@@ -91,7 +91,7 @@ def score_exhibits(score: Score, exhibits: Sequence[Exhibit], batch: int = 8) ->
 
 
 def decode(exhibit: Exhibit) -> Image:
-    """An exhibit as an RGB picture."""
+    """Decode an exhibit as an RGB picture."""
     try:
         from PIL import Image, UnidentifiedImageError
     except ModuleNotFoundError as error:
@@ -100,7 +100,7 @@ def decode(exhibit: Exhibit) -> Image:
         return Image.open(BytesIO(exhibit.data)).convert("RGB")
     except UnidentifiedImageError as error:
         raise InvalidInput(
-            f"a judge of pictures cannot look at {exhibit.media_type}; it needs exhibits that "
+            f"a judge of pictures cannot decode {exhibit.media_type}; it needs exhibits that "
             "Pillow can open, such as JPEG, PNG or WebP"
         ) from error
 

@@ -1,7 +1,7 @@
-"""What turns a candidate into something to look at. To add one, write it and give it a line here.
+"""Renderers turn candidates into exhibits. To add one, write its file and give it a line here.
 
-A renderer is called without arguments to get one with its defaults. Importing this package loads
-NumPy and nothing heavier: a renderer imports what it draws with when it first draws.
+An entry of the registry can be called without arguments. Importing this package must stay fast:
+a renderer imports heavy packages when it first renders.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,6 @@ REGISTRY: dict[str, Callable[..., Renderer]] = {
     "diffusers": Diffusers,
     "policy": PolicyClips,
 }
-"""Every renderer by its name."""
+"""The renderers by name."""
 
 __all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips"]

@@ -1,7 +1,7 @@
-"""dream: a small diffusion model that comes with zorank and runs anywhere, without torch.
+"""dream: a small diffusion model that is part of zorank and runs on any CPU, without torch.
 
-It was trained on landscapes that zorank paints itself and knows a small vocabulary
-(`zorank.dream.vocabulary.WORDS`). A candidate is the noise that a picture starts from.
+It was trained on the pictures of `landscape` and knows a small vocabulary
+(`zorank.dream.vocabulary.WORDS`). A candidate is the initial noise of a picture.
 """
 
 from __future__ import annotations
@@ -20,39 +20,40 @@ from zorank.dream import model, vocabulary
 from zorank.dream.samplers import SAMPLERS
 from zorank.errors import InvalidInput, unknown_name
 from zorank.renderers import latents
+from zorank.renderers.candidates import check_candidate
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size, jpeg, resized
 from zorank.renderers.threads import on_all_cores
-from zorank.types import Exhibit, Vector, as_vector
+from zorank.types import Exhibit, Vector
 
 LOOK_STEPS = 4
-"""Steps of the pictures that say what candidates look like."""
+"""Sampling steps of the pictures that `look` describes."""
 
 
 @dataclass(frozen=True)
 class Dream:
-    """Landscapes dreamt from noise, by a prompt.
+    """Landscapes sampled from noise, conditioned on a prompt.
 
     Attributes:
-        prompt: what they should show, as "snowy night, large moon, lake"; "" leaves it open.
-        guidance: how much stress to put on the prompt; 1 is none beyond what was learned.
-        steps: of the sampler; more are slower and hardly better.
+        prompt: what they should show, such as "snowy night, large moon, lake"; "" for anything.
+        guidance: the scale of classifier-free guidance; 1 is none.
+        steps: sampling steps; more are slower and hardly better.
         sampler: "dpm++" or "ddim".
-        size: pixels a side.
+        size: pixels per side.
     """
 
     prompt: str = option("", f"Some of: {', '.join(vocabulary.WORDS)}.", more=False)
-    guidance: float = option(4.0, "How much stress to put on the prompt.")
-    steps: int = option(12, "Of the sampler; more are slower and hardly better.")
-    sampler: str = option("dpm++", "How the steps are taken.", choices=SAMPLERS)
-    size: int = option(512, "Pixels a side.")
+    guidance: float = option(4.0, "How strongly pictures follow the prompt.")
+    steps: int = option(12, "Sampling steps; more are slower and hardly better.")
+    sampler: str = option("dpm++", "The sampling method.", choices=SAMPLERS)
+    size: int = option(512, "Pixels per side.")
 
-    # Without annotations these are no fields, so a stored configuration holds only what varies.
+    # Without annotations these are not fields: a stored configuration has only the options.
     shape = model.SHAPE
     dim = prod(model.SHAPE)
     space = "gaussian"
     title = "Dream"
-    description = "Landscapes dreamt from noise by a small diffusion model, to your words."
+    description = "Landscapes made from noise by a small diffusion model, to your prompt."
 
     def __post_init__(self) -> None:
         kinds = {"prompt": (str, "a text"), "steps": (int, "a whole number")}
@@ -71,41 +72,37 @@ class Dream:
 
     @property
     def weights(self) -> str:
-        """A short digest of the weights that draw."""
+        """A short digest of the model's weights."""
         return model.fingerprint()
 
     def render(self, candidates: Iterable[Vector]) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order."""
 
-        def shown(candidate: Vector) -> Exhibit:
+        def exhibit(candidate: Vector) -> Exhibit:
             return Exhibit("image/jpeg", jpeg(self.picture(candidate)))
 
-        return on_all_cores(shown, candidates)
+        return on_all_cores(exhibit, candidates)
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
-        """The picture of a candidate as a (size, size, 3) array of red, green and blue."""
-        large, _ = self._dreamt(candidate)
+        """Return the picture of a candidate, (size, size, 3), RGB."""
+        large, _ = self._sample(candidate)
         return resized(np.rint(255 * large).astype(np.uint8), self.size)
 
     def small_picture(self, candidate: Vector) -> NDArray[np.float32]:
-        """As it was dreamt: (64, 64, 3), from 0 to 1, before it is made larger."""
-        return self._dreamt(candidate)[1]
+        """Return the picture before it is enlarged: (64, 64, 3), from 0 to 1."""
+        return self._sample(candidate)[1]
 
     def look(self, candidates: Iterable[Vector]) -> NDArray[np.float64]:
-        """What candidates look like, from pictures of few steps: the layout is there already."""
+        """Return features of pictures of few steps, which have their final layout already."""
         quick = replace(self, steps=min(self.steps, LOOK_STEPS))
         return descriptors.pictures(np.stack([quick.small_picture(x) for x in candidates]))
 
     def drift(self, candidate: Vector) -> dict[str, Any]:
-        """How far a candidate is from noise; see `zorank.renderers.latents.drift`."""
+        """Return how far a candidate is from noise; see `zorank.renderers.latents.drift`."""
         return latents.drift(candidate, self.shape)
 
-    def _dreamt(self, candidate: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        vector = as_vector(candidate, "a dream's candidate")
-        if vector.size != self.dim:
-            raise InvalidInput(
-                f"a dream needs a candidate of {self.dim} numbers, found {vector.size}"
-            )
+    def _sample(self, candidate: Vector) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        vector = check_candidate(candidate, self.dim, "a dream")
         guess = model.guided(vocabulary.read(self.prompt), self.guidance)
         noise = vector.astype(np.float32).reshape(self.shape)
         return model.picture_of(SAMPLERS[self.sampler](guess, noise, self.steps))

@@ -1,9 +1,9 @@
-"""Whether a noise latent still looks like noise.
+"""Tests whether a latent is still distributed like noise.
 
-A generator was trained on draws of N(0, I). A search that keeps the length of its point may still
-leave what such draws look like: a channel whose mean or variance has moved is noise with a
-pattern, and pictures made of it fade, saturate or grow artefacts. Each number here is compared
-with what N(0, I) gives, as a z-score: between -2 and 2 it is nothing, beyond 4 it is no accident.
+A generator was trained on draws of N(0, I). A search that preserves the norm of its point may
+still leave that distribution: if the mean or the variance of a channel has moved, pictures fade,
+saturate or show artefacts. Each statistic is a z-score under N(0, I): values from -2 to 2 are
+usual, values beyond 4 are not due to chance.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from zorank.errors import InvalidInput
 from zorank.types import Vector
 
 UNUSUAL = 4.0
-"""The z-score beyond which noise is called unusual: by chance 1 of 1,000 latents has one."""
+"""The z-score beyond which a latent is unusual: 1 of 1,000 random latents has one."""
 
 
 def drift(latents: Vector, shape: Sequence[int]) -> dict[str, Any]:
-    """How far latents of this shape, channels first, are from a draw of N(0, I).
+    """Return how far latents of this shape, channels first, are from a draw of N(0, I).
 
     Returns:
-        `norm`: their length over the √d that a draw has; `mean` and `variance`: a z-score for each
-        channel; `largest`: the largest of these in size; `unusual`: whether it is no accident.
+        `norm`: their norm over √d; `mean` and `variance`: a z-score for each channel; `largest`:
+        the largest absolute z-score; `unusual`: whether it exceeds `UNUSUAL`.
     """
     values = np.asarray(latents, dtype=float)
     if values.size != math.prod(shape):

@@ -1,4 +1,4 @@
-"""Fields of a dataclass that a page can ask for."""
+"""Options of renderers and judges: dataclass fields that a page has form fields for."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _KINDS = {int: "number", float: "number", str: "text", bool: "choice"}
 
 
 def option(default: Any, help: str, *, more: bool = True, **about: Any) -> Any:
-    """A field with a sentence for who fills it in; `more` hides it until more is asked for."""
+    """Define a dataclass field with help text; `more` puts it among the advanced options."""
     return dataclasses.field(default=default, metadata={"help": help, "more": more, **about})
 
 
 def form_fields(kind: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The options of a dataclass that a form has fields for, with what is filled in."""
+    """Return the form fields of a dataclass, with `given` values as defaults."""
     is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
     fields = dataclasses.fields(kind) if is_class else ()
     described = (_form_field(field) for field in fields)
@@ -23,7 +23,7 @@ def form_fields(kind: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _form_field(field: dataclasses.Field[Any]) -> dict[str, Any] | None:
-    """An option as a form shows it; None if there is no field for such a thing."""
+    """Return the form field of an option, or None if forms do not support its type."""
     default = None if field.default is dataclasses.MISSING else field.default
     if field.name == "size" or not field.init or type(default) not in _KINDS:
         return None

@@ -1,4 +1,4 @@
-"""Pictures as files: what every renderer of pictures needs."""
+"""Encoding, decoding and resizing of pictures."""
 
 from io import BytesIO
 from numbers import Integral
@@ -13,7 +13,7 @@ _SIZES = (16, 4096)
 
 
 def check_size(found: Any, what: str = "the size of a picture") -> int:
-    """A size in pixels that can be drawn."""
+    """Return a valid size in pixels, or raise."""
     smallest, largest = _SIZES
     whole = isinstance(found, Integral) and not isinstance(found, bool)
     if not whole or not smallest <= found <= largest:
@@ -24,19 +24,19 @@ def check_size(found: Any, what: str = "the size of a picture") -> int:
 
 
 def jpeg(picture: NDArray[np.uint8]) -> bytes:
-    """A (rows, columns, 3) picture as a JPEG file that keeps its colours at full resolution."""
+    """Encode a (rows, columns, 3) picture as JPEG without chroma subsampling."""
     file = BytesIO()
     _pillow().fromarray(picture).save(file, "JPEG", quality=92, subsampling=0)
     return file.getvalue()
 
 
 def opened(file: bytes) -> NDArray[np.uint8]:
-    """The (rows, columns, 3) picture in a file."""
+    """Decode a file into a (rows, columns, 3) picture."""
     return np.asarray(_pillow().open(BytesIO(file)).convert("RGB"))
 
 
 def resized(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """A (rows, columns, 3) picture at `size` pixels a side."""
+    """Resize a (rows, columns, 3) picture to `size` pixels per side."""
     if picture.shape[:2] == (size, size):
         return picture
     image = _pillow()

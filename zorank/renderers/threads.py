@@ -1,4 +1,4 @@
-"""Several exhibits at a time, for renderers whose work leaves Python."""
+"""Parallel rendering, for renderers that release the GIL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zorank.types import Exhibit, Vector
 
 
 def on_all_cores(show: Callable[[Vector], Exhibit], candidates: Iterable[Vector]) -> list[Exhibit]:
-    """The exhibit of each candidate, in their order."""
+    """Render each candidate in a thread; return the exhibits in their order."""
     several = list(candidates)
     if len(several) < 2:
         return [show(candidate) for candidate in several]

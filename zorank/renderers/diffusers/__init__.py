@@ -1,13 +1,13 @@
 """Pictures of a text-to-image diffusion model: Stable Diffusion 1, 2, XL and their relatives.
 
-The model stays as it is; what is tuned is the noise it starts from and, if wanted, its prompt and
-guidance. `tuning` says how a candidate is read, `samplers` which samplers can be used and why,
-`models` how a pipeline is found and loaded, `painting` how it is called.
+The model's weights are fixed. A candidate is the initial noise and, optionally, a change of the
+prompt's embedding and of the guidance. `tuning` maps candidates to these parts, `samplers` selects
+deterministic samplers, `models` finds and loads pipelines, `painting` calls them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Any
@@ -20,6 +20,7 @@ from zorank.renderers import latents
 from zorank.renderers.diffusers import models, painting, samplers
 from zorank.renderers.diffusers.models import DTYPES, Model
 from zorank.renderers.diffusers.tuning import PARTS, Layout, Point, parts_of
+from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
 from zorank.types import Exhibit, Vector
@@ -39,7 +40,7 @@ LIMITS: dict[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Diffusers:
-    """Paints with a diffusers pipeline that is on this machine.
+    """Renders with a diffusers pipeline that is on this machine.
 
     Attributes:
         prompt: what the picture shows.
@@ -79,7 +80,7 @@ class Diffusers:
     device: str = option("auto", "cuda, mps or cpu.")
     dtype: str = option("auto", "The precision.", choices=DTYPES)
 
-    # Without annotations these are no fields, so a stored configuration does not hold them.
+    # Without annotations these are not fields: a stored configuration does not have them.
     title = "Diffusion"
     description = "A Stable Diffusion model of yours: the prompt stays, the picture gets better."
 
@@ -92,8 +93,7 @@ class Diffusers:
                 raise InvalidInput(f"{name} must be from {lowest} to {highest}, found {found!r}")
         if bool(self.width) != bool(self.height):  # pipelines would then ignore the one given
             raise InvalidInput(
-                f"width and height are given together, or neither; "
-                f"found {self.width} × {self.height}"
+                f"give both width and height, or neither; found {self.width} × {self.height}"
             )
         if self.dtype not in DTYPES:
             raise InvalidInput(f"dtype must be one of {', '.join(DTYPES)}, found {self.dtype!r}")
@@ -107,26 +107,26 @@ class Diffusers:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates of a candidate; the first look at it loads the pipeline."""
+        """The number of coordinates of a candidate; the first access loads the pipeline."""
         return self._layout(self._model()).dim
 
     @property
     def space(self) -> str:
-        """Noise stays on its shell; without it there are only a few free numbers."""
+        """`"gaussian"` if the latents are tuned, `"euclidean"` otherwise."""
         return "gaussian" if "latents" in parts_of(self.tune) else "euclidean"
 
     @property
     def together(self) -> int:
-        """How many candidates are best given to `render` at once."""
+        """The best batch size of `render`."""
         if "guidance" in parts_of(self.tune):
             return 1  # a pass has one guidance
         if self.batch:
             return self.batch
-        # A CPU gains nothing, and what shares a pass differs in the last bit from what does not.
+        # Batches are not faster on a CPU, and change the last bit of a picture.
         return painting.MOST_TOGETHER if self._model().device.startswith("cuda") else 1
 
     def check(self) -> None:
-        """Say early and cheaply if the model that was named is not there."""
+        """Raise quickly if the model is not on this machine."""
         if self.model:
             models.locate(self.model)
 
@@ -137,19 +137,19 @@ class Diffusers:
     def render(
         self,
         candidates: Iterable[Vector],
-        progress: Callable[[float], None] | None = None,
-        preview: Callable[[int, Exhibit], None] | None = None,
+        progress: Progress | None = None,
+        preview: Preview | None = None,
     ) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order.
 
-        `progress` is told, after every denoising step, which share of the work is done; `preview`
-        is shown, a few times for each candidate, a small draft of what it will be.
+        `progress` gets the share of the work that is done after every denoising step; `preview`
+        gets a few small previews of each candidate.
         """
         pictures = self._pictures(list(candidates), progress or (lambda share: None), preview)
         return [_exhibit(picture) for picture in pictures]
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
-        """The picture of a candidate as a (rows, columns, 3) array of red, green and blue."""
+        """Return the picture of a candidate, (rows, columns, 3), RGB."""
         return self._pictures([candidate], lambda share: None)[0]
 
     def drift(self, candidate: Vector) -> dict[str, Any] | None:
@@ -189,8 +189,8 @@ class Diffusers:
     def _pictures(
         self,
         candidates: list[Vector],
-        progress: Callable[[float], None],
-        preview: Callable[[int, Exhibit], None] | None = None,
+        progress: Progress,
+        preview: Preview | None = None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
         layout = self._layout(model)
@@ -202,10 +202,10 @@ class Diffusers:
                 def tell(share: float) -> None:
                     progress((done + share * len(some)) / len(points))
 
-                def show(drafts: list[NDArray[np.uint8]]) -> None:
-                    for position, draft in enumerate(drafts, done):
+                def show(previews: list[NDArray[np.uint8]]) -> None:
+                    for position, picture in enumerate(previews, done):
                         if preview is not None:
-                            preview(position, _exhibit(draft))
+                            preview(position, _exhibit(picture))
 
                 return self._paint(model, encoded, some, tell, show if preview else None)
 
@@ -245,7 +245,7 @@ class Diffusers:
 
 
 def _check_type(name: str, found: Any, wanted: type) -> None:
-    """Options come from forms and commands: refuse what is not of the default's type."""
+    """Raise unless an option, from a form or a command, has the type of its default."""
     number = isinstance(found, Real) and not isinstance(found, bool)
     fits = {
         str: isinstance(found, str),
@@ -263,7 +263,7 @@ def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:
 
 def _failed(error: Exception) -> RenderError:
     said = " ".join(f"{type(error).__name__}: {error}".split())
-    return RenderError(f"the model failed ({said:.200}); nothing of the run is lost: try again")
+    return RenderError(f"the model failed ({said:.200}); the run is unchanged: try again")
 
 
 __all__ = ["PARTS", "Diffusers"]

@@ -20,7 +20,7 @@ from zorank.errors import InvalidInput, MissingExtra
 INDEX = "model_index.json"
 HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 KEPT = 2
-"""How many loaded pipelines are kept: more might not fit into memory."""
+"""The number of loaded pipelines that are cached: more might not fit into memory."""
 
 DEVICE = re.compile(r"auto|cpu|mps|cuda(:\d+)?")
 DTYPES = ("auto", "float16", "bfloat16", "float32")
@@ -30,7 +30,7 @@ Encoded: TypeAlias = dict[str, Any]
 
 @dataclass(eq=False)
 class Model:
-    """A loaded pipeline. Whoever uses it holds its lock: a pipeline does one thing at a time."""
+    """A loaded pipeline. Callers must hold its lock: a pipeline is not thread-safe."""
 
     pipeline: Any
     device: str
@@ -43,7 +43,7 @@ class Model:
 
     @property
     def takes(self) -> set[str]:
-        """The names of what the pipeline can be given."""
+        """The names of the parameters of the pipeline's call."""
         return set(inspect.signature(type(self.pipeline).__call__).parameters)
 
 
@@ -52,7 +52,7 @@ _loading = threading.Lock()
 
 
 def load(name: str, device: str = "auto", dtype: str = "auto") -> Model:
-    """The pipeline of this folder or hub id, the same one whenever it is asked for again."""
+    """Return the pipeline of this folder or hub id; it is loaded once and cached."""
     folder = locate(name)
     with _loading:  # two threads that need the same pipeline load it once
         key = (str(folder), device, dtype)
@@ -65,7 +65,7 @@ def load(name: str, device: str = "auto", dtype: str = "auto") -> Model:
 
 
 def locate(name: str) -> Path:
-    """The folder of a pipeline that is given by its path or hub id; no heavy import is needed."""
+    """Return the folder of a pipeline from its path or hub id, without heavy imports."""
     if not name:
         raise InvalidInput(
             "say which model is to paint: the folder of a diffusers pipeline, or the hub id of "
@@ -147,7 +147,7 @@ def _index(folder: Path) -> dict[str, Any]:
 
 
 def _check_kind(index: dict[str, Any], diffusers: Any, folder: Path) -> None:
-    """Only what makes a picture from a prompt and given noise can be ranked."""
+    """Raise unless the pipeline makes a picture from a prompt and given latents."""
     name = str(index.get("_class_name"))
     kind = getattr(diffusers, name, None)
     if kind is None:
@@ -175,7 +175,7 @@ def _device(torch: Any) -> str:
 
 
 def _dtype(torch: Any, device: str, index: dict[str, Any]) -> Any:
-    """Half precision where it is quick; transformers need the range of bfloat16."""
+    """Half precision where it is fast; transformers need the range of bfloat16."""
     if not device.startswith("cuda"):
         return torch.float32
     brain = "transformer" in index and torch.cuda.is_bf16_supported()
@@ -183,7 +183,7 @@ def _dtype(torch: Any, device: str, index: dict[str, Any]) -> Any:
 
 
 def _only_half(folder: Path) -> bool:
-    """Whether a folder holds its weights as the variant fp16 alone."""
+    """Whether a folder has weights of the variant fp16 only."""
     weights = [file.name for file in folder.glob("*/*.safetensors")]
     return bool(weights) and all(".fp16." in name for name in weights)
 

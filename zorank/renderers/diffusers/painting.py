@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, RenderError
 from zorank.renderers.diffusers.models import Encoded, Model
-from zorank.renderers.diffusers.previews import Drafts
+from zorank.renderers.diffusers.previews import Previews
 from zorank.renderers.diffusers.tuning import Point, prompt_offset
 
 Picture = NDArray[np.uint8]
@@ -24,15 +24,15 @@ Preview = Callable[[list[Picture]], None]
 
 MOST_TOGETHER = 8
 MOST_PROMPTS = 64
-"""How many encoded prompts are kept."""
+"""The number of encoded prompts that are cached."""
 
 
 class _Shape(Exception):
-    """Carries the shape of the latents out of a pipeline, before it has done any work."""
+    """Returns the shape of the latents from inside a pipeline, before it starts to sample."""
 
 
 def encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
-    """What a pipeline is given for a prompt, encoded once for all pictures."""
+    """Encode the prompts once for all pictures."""
     key = (prompt, negative_prompt)
     if key not in model.encoded:
         if len(model.encoded) >= MOST_PROMPTS:
@@ -65,7 +65,7 @@ def _encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
 
 
 def _embeddings(model: Model) -> list[str]:
-    """The names of what encode_prompt returns, in its order."""
+    """Return the names of the values that encode_prompt returns, in their order."""
     if "pooled_prompt_embeds" in model.takes:
         prompts = ["prompt_embeds", "negative_prompt_embeds"]
         return [*prompts, "pooled_prompt_embeds", "negative_pooled_prompt_embeds"]
@@ -76,7 +76,7 @@ def _embeddings(model: Model) -> list[str]:
 
 
 def latent_shape(model: Model, encoded: Encoded, width: int, height: int) -> tuple[int, ...]:
-    """The shape of one picture's latents, as the pipeline itself prepares them."""
+    """Return the shape of one picture's latents, as the pipeline prepares them."""
     if (width, height) in model.shapes:
         return model.shapes[width, height]
     prepare = getattr(model.pipeline, "prepare_latents", None)
@@ -113,17 +113,21 @@ def paint(
     progress: Progress,
     preview: Preview | None = None,
 ) -> list[Picture]:
-    """The pictures of points that share their guidance, in one pass."""
+    """Render points that have the same guidance in one batch."""
     import torch
 
     pipeline = model.pipeline
     pipeline.scheduler = scheduler
-    drafts = Drafts(scheduler) if preview is not None else None
+    previews = Previews(scheduler) if preview is not None else None
 
     def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
         progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
-        if preview is not None and drafts is not None and drafts.due(step, pipeline.num_timesteps):
-            pictures = drafts.pictures(pipeline)
+        if (
+            preview is not None
+            and previews is not None
+            and previews.due(step, pipeline.num_timesteps)
+        ):
+            pictures = previews.pictures(pipeline)
             if pictures is not None:
                 preview(pictures)
         return kept
@@ -155,7 +159,7 @@ def in_batches(
     size: int,
     paint_some: Callable[[Sequence[Point], int], list[Picture]],
 ) -> tuple[list[Picture], int]:
-    """All pictures, `size` at a time or as few as memory takes; and the size that worked."""
+    """Render in batches of `size`, halved when memory is short; also return the final size."""
     pictures: list[Picture] = []
     while len(pictures) < len(points):
         some = points[len(pictures) : len(pictures) + size]
@@ -175,7 +179,7 @@ def in_batches(
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether a device had too little memory; each says it in its own way."""
+    """Whether an error means that a device is out of memory."""
     if isinstance(error, RenderError):
         return False
     return isinstance(error, MemoryError) or "out of memory" in str(error).lower()
@@ -196,7 +200,7 @@ def _size(width: int, height: int) -> dict[str, int]:
 
 
 def _repeated(encoded: Encoded, count: int) -> Encoded:
-    """The encoding for `count` pictures."""
+    """Repeat the encoding for `count` pictures."""
     return {
         name: [value] * count if isinstance(value, str) else value.repeat_interleave(count, dim=0)
         for name, value in encoded.items()

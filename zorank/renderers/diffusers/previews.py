@@ -1,8 +1,8 @@
-"""What a picture will look like, shown while it is painted.
+"""Previews of a picture while it is sampled.
 
-At every step a sampler has a guess of the clean latents. A small copy of it costs the decoder
-little: a sixteenth of the pixels is a sixteenth of the work. A draft is a courtesy: whatever goes
-wrong with one, there is none, and the picture itself is painted as if nobody had looked.
+At each step a sampler predicts the clean latents. Decoding a small copy is cheap: a sixteenth of
+the pixels is a sixteenth of the work. If a preview fails, it is left out; the picture itself does
+not depend on previews.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 5
-"""Drafts of one picture."""
+"""The maximal number of previews of one picture."""
 SIDE = 16
-"""Latent pixels on the shorter side of a draft."""
+"""Latent pixels on the shorter side of a preview."""
 
 
-class Drafts:
-    """Follows a scheduler through its steps."""
+class Previews:
+    """Records the predictions of a scheduler."""
 
     def __init__(self, scheduler: Any) -> None:
         self._scheduler = scheduler
         self._guess: Any = None
         take_step = scheduler.step
 
-        @wraps(take_step)  # pipelines look at what a step takes
+        @wraps(take_step)  # pipelines inspect its signature
         def watched(*arguments: Any, **named: Any) -> Any:
             result = take_step(*arguments, **named)
             self._guess = _guess_in(result, scheduler)
@@ -36,7 +36,7 @@ class Drafts:
         scheduler.step = watched
 
     def due(self, step: int, steps: int) -> bool:
-        """Whether a draft is worth making after this step, counted from 0."""
+        """Whether to make a preview after this step, counted from 0."""
         every = max(1, -(-steps // (MOST + 1)))
         return (step + 1) % every == 0 and step + 1 < steps
 

@@ -1,4 +1,4 @@
-"""The samplers: those that solve an ordinary differential equation, so that noise enters once.
+"""Deterministic samplers: they solve an ordinary differential equation and add no noise.
 
 Ranking needs one picture for each point, and pictures that change little where the point does. A
 sampler that adds noise on the way (ancestral, SDE, DDPM, LCM) gives neither.
@@ -32,7 +32,7 @@ WITHOUT_NOISE = {
 
 
 def check_name(sampler: str) -> None:
-    """Refuse a sampler that is not on offer, and say why there are so few."""
+    """Raise for an unsupported sampler, with the reason."""
     if sampler not in SAMPLERS:
         raise InvalidInput(
             f"the sampler {sampler!r} is not on offer: a point must always give the same picture, "
@@ -42,7 +42,7 @@ def check_name(sampler: str) -> None:
 
 
 def make(sampler: str, saved: Any) -> Any:
-    """A scheduler of this name, with the noise schedule of the one a pipeline was saved with."""
+    """Make a scheduler of this name with the noise schedule of the pipeline's own."""
     import diffusers
 
     check_name(sampler)
@@ -71,7 +71,7 @@ def _like(saved: Any, kind: Any, **settings: Any) -> Any:
 
 
 def _noise_of(kind: str, settings: dict[str, Any]) -> str | None:
-    """How a scheduler adds noise; None if it does not."""
+    """Describe how a scheduler adds noise; None if it does not."""
     if kind not in WITHOUT_NOISE:
         return "adds noise on the way, or is not known to add none"
     if str(settings.get("algorithm_type", "")).startswith("sde"):

@@ -1,4 +1,4 @@
-"""What of a generation is tuned, and where each part lies in a candidate.
+"""The tuned parts of a generation, and their positions in a candidate.
 
 A candidate is one vector of standard normal numbers: first the noise latents, then the prompt's
 coordinates, then that of the guidance, as far as each is tuned. What is not tuned keeps its value.
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput
-from zorank.types import Vector, as_vector
+from zorank.renderers.candidates import check_candidate
+from zorank.types import Vector
 
 PARTS = ("latents", "prompt", "guidance")
-"""What can be tuned, in the order in which it lies in a candidate."""
+"""The parts that can be tuned, in the order of their coordinates."""
 
 Numbers = NDArray[np.float32]
 
 
 def parts_of(tune: str) -> tuple[str, ...]:
-    """The parts that a text such as "latents+guidance" names."""
+    """Parse a text such as "latents+guidance"."""
     named = [part.strip() for part in tune.split("+")]
     if len(set(named)) < len(named) or not set(named) <= set(PARTS):
         raise InvalidInput(
@@ -35,7 +36,7 @@ def parts_of(tune: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Point:
-    """One picture's worth: the latents, the prompt's coordinates if tuned, and the guidance."""
+    """The inputs of one picture: latents, coordinates of the prompt if tuned, guidance."""
 
     latents: Numbers
     prompt: Numbers | None
@@ -44,7 +45,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a candidate is read.
+    """The layout of a candidate.
 
     Attributes:
         parts: what is tuned.
@@ -68,13 +69,9 @@ class Layout:
         return sum(self._sizes())
 
     def read(self, candidate: Vector) -> Point:
-        """What a candidate says about its picture."""
-        vector = as_vector(candidate, "a diffusion candidate")
-        if vector.size != self.dim:
-            raise InvalidInput(
-                f"with {'+'.join(self.parts)} tuned, this pipeline needs a candidate of "
-                f"{self.dim} numbers, found {vector.size}"
-            )
+        """Split a candidate into the inputs of its picture."""
+        owner = f"a pipeline with {'+'.join(self.parts)} tuned"
+        vector = check_candidate(candidate, self.dim, owner)
         ends = np.cumsum(self._sizes())[:-1]
         latents, prompt, guidance = np.split(vector, ends)
         if "latents" not in self.parts:
@@ -93,7 +90,7 @@ class Layout:
 
 
 def prompt_directions(rank: int, tokens: int, width: int) -> Numbers:
-    """`rank` changes of a (tokens, width) embedding, each of rank one and of length 1."""
+    """Draw `rank` changes of a (tokens, width) embedding, each of rank 1 and norm 1."""
     rng = np.random.default_rng(rank)
     by_token = _unit(rng.standard_normal((rank, tokens, 1)))
     by_width = _unit(rng.standard_normal((rank, 1, width)))
@@ -101,7 +98,7 @@ def prompt_directions(rank: int, tokens: int, width: int) -> Numbers:
 
 
 def prompt_offset(coordinates: Sequence[float] | Numbers, embedding: Numbers) -> Numbers:
-    """The change of an embedding at these coordinates: as long as it, if they are N(0, I)."""
+    """Return the change of an embedding at these coordinates, scaled by the embedding's norm."""
     directions = prompt_directions(len(coordinates), *embedding.shape)
     length = float(np.linalg.norm(embedding)) / math.sqrt(len(coordinates))
     combined = np.tensordot(np.asarray(coordinates, dtype=np.float32), directions, axes=1)

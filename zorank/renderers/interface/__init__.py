@@ -1,10 +1,10 @@
-"""What a renderer is: the two members it must have, and those it may have, declared once.
+"""The interface of renderers: required and optional members, declared in one place.
 
-A renderer is any object with `dim` and `render(candidates)` (zorank.protocols.Renderer). `HOOKS`
-declares every other member that zorank looks for, and `PARAMETERS` what else `render` may take.
-`resolve` turns such an object into a `ResolvedRenderer`, which has a value for each of them.
-`RendererKind` describes what makes renderers: a class, a factory, or an object that is there
-already. Nothing else in zorank looks for members of a renderer.
+A renderer is any object with `dim` and `render(candidates)` (`zorank.protocols.Renderer`).
+To write one, read `hooks.py`: `HOOKS` declares every optional member and its default, and
+`PARAMETERS` every optional parameter of `render`. The other files use these declarations:
+`resolve` gives a renderer a value for each optional member, and `RendererKind` describes a class,
+a factory or an object that can be chosen by name. No other code reads optional members.
 """
 
 from zorank.renderers.interface.hooks import HOOKS, PARAMETERS, Hook

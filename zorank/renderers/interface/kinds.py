@@ -1,7 +1,7 @@
-"""What makes renderers, with options: how a page, a command line and a stored run choose them.
+"""Renderers that can be chosen by name, with options: on the page, in commands, in stored runs.
 
-What is filled in belongs to new runs. A run that exists has all its options in the store, so a
-studio that is started with other words does not change what its pictures show.
+Options given on the command line are defaults of new runs. A stored run has all of its options
+in the store, so a studio that is started with another prompt does not change its pictures.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any, TypeAlias
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Renderer
-from zorank.renderers.interface.hooks import takes_parameter, text, title
+from zorank.renderers.interface.reading import takes_parameter, text, title
 from zorank.renderers.interface.resolved import ResolvedRenderer, resolve
 from zorank.renderers.options import form_fields
 
 
 @dataclass(frozen=True, eq=False)
 class RendererKind:
-    """What makes renderers: a class, a factory, or an object that is there already.
+    """A class, a factory or an existing object that provides renderers.
 
     Attributes:
         name: the name it is chosen by.
-        maker: what is called with options to make a renderer.
-        options: every option that the maker takes and its default, which is
-            `inspect.Parameter.empty` for one that must be given.
-        given: the options that are filled in for new runs, where others are not chosen.
+        maker: called with options, it makes a renderer.
+        options: every option of the maker and its default, which is `inspect.Parameter.empty`
+            for a required option.
+        given: defaults of new runs that replace those of the maker.
 
-    The others are what a page shows before one is made; `HOOKS` says what each means.
+    `HOOKS` explains the others; they can be read before a renderer is made.
     """
 
     name: str
@@ -43,7 +43,7 @@ class RendererKind:
 
     @classmethod
     def of(cls, name: str, found: Any) -> RendererKind:
-        """The kind of this name, of a class, a factory, a renderer or a kind."""
+        """Describe a class, a factory or a renderer; return a kind as it is."""
         if isinstance(found, RendererKind):
             return found
         makes = callable(found) and not hasattr(type(found), "render")
@@ -60,9 +60,9 @@ class RendererKind:
 
     @classmethod
     def tried(cls, name: str, found: Any) -> RendererKind:
-        """The same, after one was made to see that it is a renderer.
+        """Describe it after making one renderer, to check it.
 
-        What a factory makes is kept: it is called once.
+        A factory is called once: the renderer that it makes is kept.
         """
         kind = cls.of(name, found)
         made = kind.make()
@@ -70,30 +70,30 @@ class RendererKind:
         return kind if isinstance(found, type) else cls.of(name, made.renderer)
 
     def takes(self, options: Iterable[str]) -> bool:
-        """Whether it takes all of these options."""
+        """Whether the maker has all of these options."""
         return self.options.keys() >= set(options)
 
     def filled(self, given: Mapping[str, Any]) -> RendererKind:
-        """This kind with options filled in for new runs."""
+        """Return this kind with other defaults for new runs."""
         return replace(self, given={**self.given, **given})
 
     @property
     def defaults(self) -> dict[str, Any]:
-        """The options of a new run: kept with it, so that it outlives a new default."""
+        """The options of a new run. They are stored, so that later defaults do not change it."""
         plain = {k: v for k, v in self.options.items() if type(v) in (str, int, float, bool)}
         return {**plain, **self.given}
 
     @property
     def form(self) -> list[dict[str, Any]]:
-        """The options that a form has fields for."""
+        """The form fields of the options."""
         return form_fields(self.maker, self.given)
 
     def make(self, **options: Any) -> ResolvedRenderer:
-        """A renderer with what was filled in, and with these options where they differ."""
+        """Make a renderer for a new run: these options override the defaults."""
         return self.restore({**self.given, **options})
 
     def restore(self, options: Mapping[str, Any]) -> ResolvedRenderer:
-        """A renderer with these options alone, as a run keeps them: nothing is filled in."""
+        """Make a renderer from the options of a stored run, without the defaults of new runs."""
         try:
             made = self.maker(**options)
         except TypeError as error:
@@ -104,18 +104,18 @@ class RendererKind:
 
 
 Offered: TypeAlias = Mapping[str, RendererKind | Callable[..., Renderer] | Renderer]
-"""Name → what makes a renderer, or a renderer."""
+"""Name → a class, a factory, a renderer or a kind."""
 
 
 def kinds_of(renderers: Offered) -> dict[str, RendererKind]:
-    """The kinds of renderers by their names."""
+    """Describe renderers by name."""
     return {name: RendererKind.of(name, found) for name, found in renderers.items()}
 
 
 def _options_of(maker: Any) -> dict[str, Any]:
     try:
         parameters = inspect.signature(maker).parameters.values()
-    except (TypeError, ValueError):  # a callable that does not say what it takes
+    except (TypeError, ValueError):  # a callable without a signature
         return {}
     named = (p for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
     return {p.name: p.default for p in named}

@@ -1,4 +1,4 @@
-"""A renderer with a value for everything that it may say."""
+"""A renderer with a value for every optional member."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput
 from zorank.protocols import Renderer
-from zorank.renderers.interface.hooks import method, read, takes_parameter, text, title
+from zorank.renderers.interface.hooks import Preview, Progress
+from zorank.renderers.interface.reading import method, read, takes_parameter, text, title
 from zorank.types import Exhibit, Vector
 
 _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -21,10 +22,10 @@ _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class ResolvedRenderer:
-    """A renderer with a value for everything that it may say. It is a renderer itself.
+    """A renderer with a value for every optional member. It is a renderer itself.
 
-    `dim`, `together` and `weights` are read whenever they are asked for: they may load a model or
-    change. All else was read when the renderer was resolved. `HOOKS` says what each means.
+    `dim`, `together` and `weights` are read at each access, because they may load a model or
+    change. The others are read once, by `resolve`. `HOOKS` explains each of them.
     """
 
     renderer: Renderer
@@ -51,34 +52,34 @@ class ResolvedRenderer:
         try:
             found = self.renderer.dim
         except AttributeError as error:
-            raise _no_renderer(self.name) from error
+            raise _not_a_renderer(self.name) from error
         if not _is_whole(found) or found < 1:
-            raise _no_renderer(self.name)
+            raise _not_a_renderer(self.name)
         return int(found)
 
     @property
     def together(self) -> int:
-        """How many candidates are best given to `render` at once; 1 if it cannot say."""
+        """The best batch size of `render`; 1 if it cannot be read."""
         try:
             return int(read(self.renderer, "together"))
-        except Exception:  # whatever is wrong with it, rendering will say so
+        except Exception:  # rendering will report the error
             return 1
 
     @property
     def weights(self) -> str:
-        """A short digest of the weights that draw; empty if it has none."""
+        """A short digest of the model's weights; empty without one."""
         found = read(self.renderer, "weights")
         return found if isinstance(found, str) and _DIGEST.fullmatch(found) else ""
 
     def render(
         self,
         candidates: Iterable[Vector],
-        progress: Callable[[float], None] | None = None,
-        preview: Callable[[int, Exhibit], None] | None = None,
+        progress: Progress | None = None,
+        preview: Preview | None = None,
     ) -> list[Exhibit]:
         """One exhibit for each candidate, in their order.
 
-        The renderer is given `progress` and `preview` if it takes them.
+        `progress` and `preview` are passed on if the renderer's `render` takes them.
         """
         several = list(candidates)
         more: dict[str, Any] = {}
@@ -88,14 +89,17 @@ class ResolvedRenderer:
             more["preview"] = preview
         exhibits = list(self.renderer.render(several, **more))
         if len(exhibits) != len(several):
-            raise ValueError(f"{len(exhibits)} exhibits of {len(several)} candidates")
+            raise ValueError(
+                f"render must return an Exhibit for each candidate, found {len(exhibits)} "
+                f"exhibits of {len(several)} candidates"
+            )
         for found in exhibits:
             if not (hasattr(found, "media_type") and hasattr(found, "data")):
                 raise TypeError(f"render must return an Exhibit for each, found {found!r:.60}")
         return exhibits
 
     def resized(self, size: int | None) -> ResolvedRenderer:
-        """The same renderer at another size; this one if none is asked for or can be chosen."""
+        """Return the renderer at another size, or itself if its size cannot be chosen."""
         if size is None or self.size is None or not _has_field(self.renderer, "size"):
             return self
         resizable: Any = self.renderer
@@ -103,17 +107,17 @@ class ResolvedRenderer:
 
 
 def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
-    """What a renderer is, with a default for every member that it does not have.
+    """Give a renderer a default for every optional member that it lacks.
 
     Args:
         renderer: any object with `dim` and `render(candidates)`.
-        name: the name it is chosen by; its class's, if none is given.
+        name: the name it is chosen by; by default that of its class.
     """
     if isinstance(renderer, ResolvedRenderer):
         return renderer
     name = name or type(renderer).__name__
     if not callable(getattr(renderer, "render", None)):
-        raise _no_renderer(name)
+        raise _not_a_renderer(name)
     size, export_name, export = (read(renderer, h) for h in ("size", "export_name", "export"))
     exports = isinstance(export_name, str) and callable(export)
     return ResolvedRenderer(
@@ -146,8 +150,8 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _no_renderer(name: str) -> InvalidInput:
+def _not_a_renderer(name: str) -> InvalidInput:
     return InvalidInput(
-        f"{name} is no renderer: it needs a whole number `dim` above 0 and a method "
+        f"{name} is not a renderer: it needs a whole number `dim` above 0 and a method "
         "`render(candidates)` that returns an Exhibit for each"
     )

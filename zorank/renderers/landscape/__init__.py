@@ -1,7 +1,6 @@
-"""Landscapes painted from a vector: every number of a candidate turns one dial of the scene.
+"""Procedural landscapes: each coordinate of a candidate controls one dial of the scene.
 
-Nothing switches: a small turn of a dial is a small change of the picture. `dials` names them all;
-`painting` is the page to read first.
+The picture is a continuous function of the dials. `dials` lists them; read `painting` first.
 """
 
 from collections.abc import Iterable
@@ -11,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank import descriptors
-from zorank.errors import InvalidInput
-from zorank.renderers.landscape import words
+from zorank.renderers.candidates import check_candidate
+from zorank.renderers.landscape import attributes
 from zorank.renderers.landscape.dials import DIM
 from zorank.renderers.landscape.painting import draw
 from zorank.renderers.pictures import check_size, jpeg
-from zorank.types import Exhibit, Vector, as_vector
+from zorank.types import Exhibit, Vector
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Landscape:
 
     size: int = 512
 
-    # Without annotations these are no fields, so a stored configuration holds only the size.
+    # Without annotations these are not fields: a stored configuration has only the size.
     dim = DIM
     space = "gaussian"
     title = "Landscape"
@@ -39,28 +38,25 @@ class Landscape:
         return [Exhibit("image/jpeg", jpeg(self.picture(x))) for x in candidates]
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
-        """The picture of a candidate as a (size, size, 3) array of red, green and blue."""
+        """Return the picture of a candidate, (size, size, 3), RGB."""
         return draw(_checked(candidate), self.size)
 
     def look(self, candidates: Iterable[Vector]) -> NDArray[np.float64]:
-        """What small pictures of the candidates look like, whatever the size."""
+        """Return the features of small pictures of the candidates; `size` does not matter."""
         small = np.stack([draw(_checked(x), descriptors.SIDE) for x in candidates])
         return descriptors.pictures(small.astype(np.float32) / np.float32(255))
 
     def attributes(self, candidate: Vector) -> dict[str, float]:
-        """What the picture shows: for each word a score from 0 to 1, smooth in the candidate."""
-        return words.attributes(_checked(candidate))
+        """Return a score from 0 to 1 for each word, smooth in the candidate."""
+        return attributes.scores(_checked(candidate))
 
     def tags(self, candidate: Vector) -> set[str]:
-        """The words that fit the picture: those with a high score, and the colour of its sky."""
-        return words.tags(_checked(candidate))
+        """Return the words with a score above ½, and the sky's main colour."""
+        return attributes.tags(_checked(candidate))
 
 
 def _checked(candidate: Vector) -> Vector:
-    vector = as_vector(candidate, "a landscape's candidate")
-    if vector.size != DIM:
-        raise InvalidInput(f"a landscape needs a candidate of {DIM} numbers, found {vector.size}")
-    return vector
+    return check_candidate(candidate, DIM, "a landscape")
 
 
 __all__ = ["Landscape"]

@@ -1,4 +1,4 @@
-"""Words for what a picture shows: scores from 0 to 1, smooth in the candidate, and tags."""
+"""Attributes of a landscape: a score from 0 to 1 for each word, smooth in the candidate; tags."""
 
 from math import cos, radians, sin, sqrt
 
@@ -21,11 +21,11 @@ _SKY_HUES = {
     "blue": 255,
     "purple": 310,
 }
-_COLUMNS = 64  # outlines need no more to say what can be seen
+_COLUMNS = 64  # enough for the outlines
 
 
-def attributes(candidate: Vector) -> dict[str, float]:
-    """A score for every word."""
+def scores(candidate: Vector) -> dict[str, float]:
+    """Return a score for each word."""
     scene = scene_of(candidate, _COLUMNS)
     ridges = ridges_of(scene)
     skyline: Array = np.min([ridge.outline[0] for ridge in ridges], axis=0)
@@ -40,11 +40,11 @@ def attributes(candidate: Vector) -> dict[str, float]:
 
 
 def tags(candidate: Vector) -> set[str]:
-    """The words with a score above a half, and the one colour that the sky has most of."""
-    scores = attributes(candidate)
-    colours = [word for word in scores if word.endswith(" sky")]
-    seen = {word for word, score in scores.items() if score > 0.5 and word not in colours}
-    return seen | {max(colours, key=scores.__getitem__)}
+    """Return the words with a score above ½, and the sky's main colour."""
+    found = scores(candidate)
+    colours = [word for word in found if word.endswith(" sky")]
+    seen = {word for word, score in found.items() if score > 0.5 and word not in colours}
+    return seen | {max(colours, key=found.__getitem__)}
 
 
 def _hour(scene: Scene) -> dict[str, float]:
@@ -74,7 +74,7 @@ def _disc(scene: Scene, skyline: Array) -> dict[str, float]:
 
 
 def _unclouded(row: float, scene: Scene) -> float:
-    """Whether clouds leave something to see of a disc whose centre is in this row."""
+    """Return how visible a disc with its centre in this row is through the clouds, 0 to 1."""
     light, around = scene.light, 0.7 * scene.light.radius * np.linspace(-1, 1, 7, dtype=np.float32)
     rows = np.minimum(row + around, light.level)[:, None]
     disc = scene._replace(x=light.across + around[None, :], y=rows)
