@@ -50,7 +50,8 @@ def recipes(
     first = study.FIRST_REPORTED_SEED
     for name in names or known:
         reported = range(first, first + seeds)
-        out.print(Text(str(study.measure(file, name, env, known[name], episodes, reported))))
+        found = study.measure(file, name, env, known[name], episodes, reported)
+        out.print(Text(str(found)), soft_wrap=True)
 
 
 @app.command()
@@ -73,7 +74,8 @@ def tune(
     name = f"{method} {json.dumps(options)}"
     optimizer = study.make_method(method, options)
     episodes = study.tuning_episodes(env)
-    out.print(Text(str(study.measure(file, name, env, optimizer, episodes, range(seeds)))))
+    found = study.measure(file, name, env, optimizer, episodes, range(seeds))
+    out.print(Text(str(found)), soft_wrap=True)
 
 
 @app.command()

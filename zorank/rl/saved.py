@@ -64,7 +64,7 @@ class LearnedPolicy:
             "problem": self.problem.to_json(),
             "action": self.action_space.to_json(),
             "parameters": self.parameters.tolist(),
-            "seen": self.statistics.to_json(),
+            "seen": self.statistics.to_json(),  # the key of all files written so far
         }
 
     @classmethod

@@ -86,7 +86,7 @@ class PolicySearch:
             raise InvalidInput(f"the next round has {len(slate)} episodes, found {len(returns)}")
         finite = returns[np.isfinite(returns)]
         diverged = reward is not None and not np.isfinite(reward)
-        note = {
+        note = {  # the keys of all logs written so far
             "reward_before": None if diverged else reward,
             "lost_before": diverged,
             "seen": (statistics + episodes.statistics).to_json(),
