@@ -376,7 +376,7 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
         ("mine:number", {}, "is not a judge"),
         ("clip", {"prompt": ""}, "needs a prompt"),
         ("clip", {"prompt": "snow", "colour": 1}, "cannot be made"),
-        (None, {"prompt": "snow"}, "name it"),
+        (None, {"prompt": "snow"}, "needs --judge"),
     ]:
         with pytest.raises(InvalidInput, match=words):
             select_judges(wanted, options, load)

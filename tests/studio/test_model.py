@@ -108,7 +108,7 @@ def test_what_the_model_knows_is_said_to_the_owner_alone(store):
     rows = client.get(f"/api/runs/{run_id}/history", headers=header).json()["rows"]
     assert {row[name] for row in rows for name in ("noise", "chance", "gain")} == {None}
     described = client.get("/openapi.json").json()["components"]["schemas"]
-    assert "few sentences" in described["RunShown"]["properties"]["words"]["description"]
+    assert "few sentences" in described["RunInfo"]["properties"]["words"]["description"]
     assert "expected" in described["HistoryRow"]["properties"]["gain"]["description"]
 
 

@@ -52,7 +52,7 @@ class PolicyClips:
     space = "gaussian"
     media_type = "video/mp4"
     title = "Gait"
-    keepsake = "policy.json"
+    export_name = "policy.json"
     description = "A simulated body learns to move as you like it: rank clips of its gait."
 
     def __post_init__(self) -> None:
@@ -99,7 +99,7 @@ class PolicyClips:
         space = self.problem.environment.action_space
         return LearnedPolicy(self.problem, scale * vector, statistics, space)
 
-    def keep(self, candidate: Vector) -> bytes:
+    def export(self, candidate: Vector) -> bytes:
         """Return the policy as a file for `load_policy` and `zorank rl replay`."""
         return json.dumps(self.policy(candidate).to_json()).encode()
 

@@ -186,7 +186,11 @@ def history(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> Histo
         return views.history(studio, session, access.role)
 
 
-@router.get("/runs/{run_id}/events", response_class=StreamingResponse)
+@router.get(
+    "/runs/{run_id}/events",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
 async def stream_events(
     run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Member
 ) -> Response:
