@@ -1,10 +1,10 @@
-"""What dream's pictures cost, beside the arithmetic that they are made of.
+"""Measures the time of dream's pictures relative to the arithmetic that they require.
 
     python benchmarks/dream.py
 
-Six pictures at 512² with two threads, as the studio asks for them; one picture on one thread; and
-how long this machine takes for as many multiplications as the networks of one picture do, by
-NumPy's matrix product on one thread: the physical bound. Figures are medians of five.
+It times six pictures of 512² with two threads, as in the studio, and one picture on one thread.
+The bound is the time of a matrix product in NumPy on one thread with as many multiplications as
+the networks need for one picture. Times are medians of five.
 """
 
 import os
@@ -23,7 +23,7 @@ REPEATS = 5
 
 
 def median_time(work: Callable[[], object]) -> float:
-    """Seconds of work."""
+    """Return the median seconds of a call."""
     times = []
     for _ in range(REPEATS):
         start = perf_counter()
@@ -33,7 +33,7 @@ def median_time(work: Callable[[], object]) -> float:
 
 
 def main() -> None:
-    """Print both."""
+    """Print the times and their ratios."""
     dream = Dream(prompt="snowy night, large moon, lake")
     draws = np.random.default_rng(0)
     noises = [draws.standard_normal(dream.dim) for _ in range(6)]

@@ -1,11 +1,10 @@
-"""A model of cost for a billion parameters, ten thousand workers and a hundred thousand raters.
+"""A cost model for a billion parameters, ten thousand workers and a hundred thousand raters.
 
     python benchmarks/internet.py --out docs/results/internet.json
 
-Unit costs are measured here: a drawn number, a ballot written, a poll turned into weights, a line
-of the log, a follower that keeps up from answers alone. The rest is arithmetic, with a network of
-one gigabit a second for every worker assumed. It prints what a round costs each way of sharing the
-work, and which part is the largest.
+It measures unit costs: a random number drawn, a ballot written, a ballot counted, and the bytes
+that a follower needs to replay a run. The rest is arithmetic, with an assumed network of one
+gigabit a second for every worker. It prints the cost of a round for each way of sharing the work.
 """
 
 import argparse
@@ -28,14 +27,14 @@ NETWORK = 125e6
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """Processor time of one call: it does not count what other programs take."""
+    """Return the processor time of one call, which excludes other programs."""
     begin = time.process_time()
     action()
     return time.process_time() - begin
 
 
 def drawn_number(law: Any, dtype: str) -> float:
-    """Seconds to draw a number and add it to a vector, by one core."""
+    """Return the seconds to draw a number and add it to a vector, on one core."""
     d = 4_000_000
     directions = SeededDirections(1, (0,), (1,), d, dtype, law)
     weights = np.ones(1)
@@ -43,7 +42,7 @@ def drawn_number(law: Any, dtype: str) -> float:
 
 
 def ballots_written(many: int = 300) -> float:
-    """Seconds to make a ballot durable in SQLite, one transaction each; the clock's, not ours."""
+    """Return the wall-clock seconds to write a ballot to SQLite, one transaction each."""
     with tempfile.TemporaryDirectory() as folder:
         store = open_store(f"sqlite:///{folder}/runs.db")
         run = Run(ZORankSGD(m=6), np.zeros(10), store=store)
@@ -55,7 +54,7 @@ def ballots_written(many: int = 300) -> float:
 
 
 def poll_counted(many: int = 20_000) -> float:
-    """Seconds of a ballot when a poll becomes weights."""
+    """Return the seconds per ballot to turn a poll into weights."""
     draws = np.random.default_rng(0)
     orders = [draws.permutation(6).tolist() for _ in range(many)]
     poll = Poll(tuple(Ballot(f"rater {i}", Ranking.of(o)) for i, o in enumerate(orders)))
@@ -63,7 +62,7 @@ def poll_counted(many: int = 20_000) -> float:
 
 
 def follower(d: int = 1_000_000, rounds: int = 3) -> dict[str, float]:
-    """Another machine that is sent answers alone: is it the same, and what does it receive?"""
+    """Replay a run from its answers alone; return whether it is equal, and the bytes received."""
     optimizer = ZORankSGD(m=10, line_search=0, step=0.1, mu=0.01)
     leader, other = (Run(optimizer, np.ones(d, np.float32), seed=5) for _ in range(2))
     received = 0
@@ -80,7 +79,7 @@ def follower(d: int = 1_000_000, rounds: int = 3) -> dict[str, float]:
 
 
 def to_halve(d: int, m: int = 10) -> int:
-    """Points ranked until |x|² has halved, each step the best along its direction: no fewer."""
+    """Return the points until |x|² has halved with exact line searches, a lower bound."""
     draws = np.random.default_rng(0)
     x, points, goal = np.ones(d), 0, d / 2
     while x @ x > goal:
@@ -91,13 +90,13 @@ def to_halve(d: int, m: int = 10) -> int:
     return points
 
 
-def model(unit: dict[str, Any], d: float, workers: float, raters: float) -> list[dict[str, Any]]:
-    """What a round with a candidate for every worker takes, by how the centre gets around."""
+def round_costs(unit: dict[str, Any], d: float, workers: float) -> list[tuple[str, float, float]]:
+    """Return (way, seconds, bytes) of a round with one candidate for every worker."""
     vector = 4 * d
     draw = unit["rademacher"] * d
     transfer = vector / NETWORK
-    answer = 12.0 * workers  # a full ranking: each position named once, in text
-    ways = [
+    answer = ranking_bytes(workers)
+    return [
         (
             "the centre is sent to every worker by one machine",
             vector * workers / NETWORK + draw,
@@ -124,8 +123,18 @@ def model(unit: dict[str, Any], d: float, workers: float, raters: float) -> list
             2 * vector,
         ),
     ]
+
+
+def ranking_bytes(workers: float) -> float:
+    """Return the size of a full ranking as text."""
+    return 12.0 * workers
+
+
+def model(unit: dict[str, Any], d: float, workers: float, raters: float) -> list[dict[str, Any]]:
+    """Return the cost of a round in each way, of halving ‖x‖², and of the ballots."""
     rows: list[dict[str, Any]] = [
-        {"part": name, "seconds": float(s), "bytes": float(b)} for name, s, b in ways
+        {"part": name, "seconds": float(s), "bytes": float(b)}
+        for name, s, b in round_costs(unit, d, workers)
     ]
     slope = unit["to_halve"]["10000"] / 1e4
     rounds = slope * d / workers
@@ -133,7 +142,7 @@ def model(unit: dict[str, Any], d: float, workers: float, raters: float) -> list
         {
             "part": "rounds of the cheapest way until ‖x‖² halves, if all parameters matter alike",
             "seconds": rounds * min(row["seconds"] for row in rows),
-            "bytes": rounds * answer,
+            "bytes": rounds * ranking_bytes(workers),
         },
         {
             "part": "ballots of all raters, written one by one in SQLite",
@@ -150,7 +159,7 @@ def model(unit: dict[str, Any], d: float, workers: float, raters: float) -> list
 
 
 def main() -> None:
-    """Measure, compute, print, keep."""
+    """Measure the unit costs, compute the model, print and save both."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--dim", type=float, default=1e9)

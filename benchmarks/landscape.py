@@ -1,13 +1,12 @@
-"""What a landscape of 512² pixels costs, and what each of its latents changes in the picture.
+"""Measures the time of a landscape of 512² pixels, and the effect of each latent.
 
     python benchmarks/landscape.py [--latents]
 
 The first table is processor time (all threads together; the renderer uses one) for one picture,
 and its ratio to two peers measured in the same run on the same pictures: a Gaussian blur of the
-three channels by FFT in NumPy, which is about the simplest thing that reads and writes every
-pixel, and the JPEG encoding that follows every picture. The second table shows where the time
-goes. With --latents, a third: the mean change of the picture, in levels of 255, when one latent
-moves by 2 towards the other side.
+three channels by FFT in NumPy, a simple operation on every pixel, and the JPEG encoding of the
+picture. The second table is a profile. With --latents, a third table has the mean change of the
+picture, in levels of 255, when one latent moves by 2 towards the other side.
 """
 
 import cProfile
@@ -29,14 +28,14 @@ CALLS_SHOWN = 18
 
 
 def seconds(action: Callable[..., object], *arguments: object) -> float:
-    """The processor time of one call."""
+    """Return the processor time of one call."""
     begin = time.process_time()
     action(*arguments)
     return time.process_time() - begin
 
 
 def gaussian_blur(picture: np.ndarray, sigma: float = 2.0) -> np.ndarray:
-    """The picture, blurred by a Gaussian of this many pixels that wraps at the edges."""
+    """Blur a picture by a Gaussian of `sigma` pixels, periodic at the edges."""
     channels = picture.transpose(2, 0, 1).astype(np.float32)
     down, across = np.fft.fftfreq(picture.shape[0])[:, None], np.fft.rfftfreq(picture.shape[1])
     kernel = np.exp(-2 * (np.pi * sigma) ** 2 * (down**2 + across**2)).astype(np.float32)
@@ -44,7 +43,7 @@ def gaussian_blur(picture: np.ndarray, sigma: float = 2.0) -> np.ndarray:
 
 
 def print_cost(renderer: Landscape, candidates: np.ndarray) -> None:
-    """Seconds a picture, and their ratio to the two peers."""
+    """Print the time of a picture, and its ratio to the two peers."""
     pictures, blurs, encodings = [], [], []
     for candidate in candidates:
         shown = renderer.picture(candidate)
@@ -59,7 +58,7 @@ def print_cost(renderer: Landscape, candidates: np.ndarray) -> None:
 
 
 def print_profile(renderer: Landscape, candidates: np.ndarray) -> None:
-    """The functions of the renderer by the time spent in them and in what they call."""
+    """Print the renderer's functions by cumulative time."""
     profile = cProfile.Profile()
     profile.enable()
     for candidate in candidates:
@@ -74,7 +73,7 @@ def print_profile(renderer: Landscape, candidates: np.ndarray) -> None:
 
 
 def print_latents(renderer: Landscape, candidates: np.ndarray) -> None:
-    """How much each latent changes the picture, the least first."""
+    """Print the effect of each latent on the picture, in increasing order."""
     pictures = [renderer.picture(candidate).astype(float) for candidate in candidates]
     rows = []
     for i, name in enumerate(Dials._fields):

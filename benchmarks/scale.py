@@ -1,14 +1,14 @@
-"""What a round costs and needs from d = 100 to 100 million; workers; what is sent.
+"""Measures the cost of a round from d = 100 to 100 million, the speed-up by workers, and traffic.
 
     python benchmarks/scale.py all --out docs/results/scale.json --picture docs/images/scale.png
 
-cost     one round (ask, every candidate looked at, tell) in a fresh process for each size: its
-         time over that of drawing its m·d normals alone, its peak memory over one vector of d.
-         Beside it pycma with a diagonal covariance, cmaes' SepCMA, EvoTorch's SNES where they are
-         installed, and a plain evolution strategy of ten lines of NumPy.
-workers  the speed-up of two workers on an objective that only computes, and what a round sends.
+cost     one round (ask, evaluate every candidate, tell) in a fresh process for each size: its time
+         relative to drawing m·d normals, and its peak memory relative to one vector of d. Peers:
+         pycma with a diagonal covariance, cmaes' SepCMA, EvoTorch's SNES where they are installed,
+         and a plain evolution strategy in ten lines of NumPy.
+workers  the speed-up by two workers on a compute-bound objective, and the bytes sent in a round.
 
-Each is a ratio against a bound or a peer in the same run. m = 10; float32 from a million on.
+Each is a ratio to a bound or a peer in the same run. m = 10; float32 from a million on.
 """
 
 import argparse
@@ -34,21 +34,21 @@ from zorank.slates import Design
 M = 10
 SIZES = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 LARGEST = {"pycma": 100_000, "cmaes": 1_000_000, "evotorch": 10_000_000, "numpy": 10_000_000}
-"""Beyond these a round of a peer takes minutes, or more memory than a laptop has."""
+"""The largest d of each peer; beyond, a round takes minutes or too much memory."""
 
 
 def kind(d: int) -> str:
-    """The type of numbers measured at this size."""
+    """Return the dtype used at this size."""
     return "float32" if d >= 1_000_000 else "float64"
 
 
-# One process each: a peak of memory cannot be reset.
+# Each runs in a fresh process, because a process cannot reset its peak memory.
 
 
 def draws(d: int) -> float:
-    """Seconds to draw m·d normals by one thread, a direction at a time into the same array."""
+    """Return the seconds to draw m·d normals on one thread, into one array of d."""
     generator = np.random.Generator(np.random.SFC64(0))
-    xi = np.ones(d, kind(d))  # touched: the first use of a page is not what is measured
+    xi = np.ones(d, kind(d))  # ones, so that all pages are mapped before the measurement
     begin = time.perf_counter()
     for _ in range(M):
         generator.standard_normal(out=xi, dtype=xi.dtype.type)
@@ -56,7 +56,7 @@ def draws(d: int) -> float:
 
 
 def zorank_round(d: int) -> Callable[[], None]:
-    """Ask, look at every candidate, tell."""
+    """Ask, evaluate every candidate, tell."""
     from zorank import Run
     from zorank.executors import evaluate
     from zorank.optimizers import ZORankSGD
@@ -71,7 +71,7 @@ def zorank_round(d: int) -> Callable[[], None]:
 
 
 def zorank_unseen(d: int) -> Callable[[], None]:
-    """Ask and tell alone, for a judge who makes the candidates elsewhere."""
+    """Ask and tell only; the candidates are made elsewhere."""
     from zorank import Run
     from zorank.optimizers import ZORankSGD
 
@@ -151,7 +151,7 @@ def numpy_round(d: int) -> Callable[[], None]:
 
 
 def first_numbers(x: Any) -> float:
-    """An objective that costs nothing beside a round."""
+    """An objective of negligible cost."""
     part = x[:1000]
     return float(part @ part)
 
@@ -167,13 +167,13 @@ ROUNDS = {
 
 
 def measure(name: str, d: int) -> dict[str, float]:
-    """In this process: a round's time beside that of its draws, and the peak of memory."""
+    """Measure in this process the time of a round relative to its draws, and peak memory."""
     repeats = max(1, min(200, 2_000_000 // d))
     draws(100)
-    ROUNDS[name](100)()  # what a method imports is not what a round of it needs
+    ROUNDS[name](100)()  # imports do not count
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     step = ROUNDS[name](d)
-    step()  # the first round imports and touches
+    step()  # warm-up
     times = []
     for _ in range(repeats):
         begin = time.perf_counter()
@@ -190,14 +190,14 @@ def measure(name: str, d: int) -> dict[str, float]:
 
 
 def cost(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Every method at every size that it can do."""
+    """Measure every method at every size up to its largest."""
     rows = []
     for name in ROUNDS:
         for d in sizes:
             if d > LARGEST.get(name, d):
                 continue
             for threads in ("1", "") if d >= 10_000_000 and name == "zorank" else ("1",):
-                row = in_a_fresh_process(name, d, threads)
+                row = measure_in_process(name, d, threads)
                 if row is None:
                     break
                 rows.append(row)
@@ -207,8 +207,8 @@ def cost(sizes: tuple[int, ...]) -> list[dict[str, Any]]:
     return rows
 
 
-def in_a_fresh_process(name: str, d: int, threads: str) -> dict[str, Any] | None:
-    """What `measure` found there; None, and a line that says why, if it failed."""
+def measure_in_process(name: str, d: int, threads: str) -> dict[str, Any] | None:
+    """Call `measure` in a fresh process; print the error and return None if it fails."""
     variables = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
     if threads:
         variables["OMP_NUM_THREADS"] = threads
@@ -226,7 +226,7 @@ def in_a_fresh_process(name: str, d: int, threads: str) -> dict[str, Any] | None
 
 
 def compute(x: Any) -> float:
-    """An objective that keeps a core busy for a while, whatever x is."""
+    """A compute-bound objective of constant cost."""
     total, state = 0.0, float(abs(x[0]))
     for _ in range(4_000_000):
         state = (state * 1.000001 + 0.1) % 7.0
@@ -235,7 +235,7 @@ def compute(x: Any) -> float:
 
 
 def workers() -> dict[str, Any]:
-    """Speed-up, and bytes sent, of processes and of a Dask cluster."""
+    """Measure the speed-up of processes and of a Dask cluster, and the bytes sent."""
     from zorank import minimize
     from zorank.executors import Cluster, Processes
 
@@ -274,7 +274,7 @@ def workers() -> dict[str, Any]:
 
 
 def two_bare(many: int) -> float:
-    """Seconds of two plain processes that compute as often together: what the cores can do."""
+    """Return the seconds of two plain processes that share the same work, as a bound."""
     program = f"import scale\nfor _ in range({many // 2}): scale.compute([1.0])"
     begin = time.perf_counter()
     both = [
@@ -311,7 +311,7 @@ class CountingExecutor(WorkerExecutor):
 
 
 def sent(d: int) -> dict[str, int]:
-    """Bytes of a round: tasks with references, the design once; m candidates, to compare."""
+    """Return the bytes of a round: tasks, the design, and m candidates for comparison."""
     from zorank.executors import evaluate
     from zorank.optimizers import ZORankSGD
     from zorank.rng import for_round
@@ -330,7 +330,7 @@ def sent(d: int) -> dict[str, int]:
 
 
 def draw_picture(found: dict[str, Any], path: Path) -> None:
-    """Time and memory against d, and speed against workers."""
+    """Plot time and memory against d, and speed against workers."""
     from matplotlib.figure import Figure
 
     rows = found["cost"]
@@ -373,7 +373,7 @@ def draw_picture(found: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and save."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("all", "cost", "workers", "one"))
     parser.add_argument("--name", choices=ROUNDS)

@@ -1,14 +1,13 @@
-"""What an answer costs when a hundred people answer twenty runs at once.
+"""Measures the time of an answer when a hundred raters answer twenty runs at once.
 
     python benchmarks/studio_load.py
 
-A real `zorank studio` on SQLite and on PostgreSQL, tiny texts for pictures. Five raters share a
-run, each round needs all five, and every rater does what the page does: keep the stream of events
-open, look at the round when it changes, and answer. Nobody takes time to think, so the studio is
-always busy and an answer waits for those before it; "alone" is the time of an answer when nobody
-else is there. Each time is a ratio against a bound measured in the same run: a bare commit of one
-row in the same database, while nothing else uses it. Afterwards the log must hold every answer
-exactly once.
+A real `zorank studio` runs on SQLite and on PostgreSQL, with short texts as exhibits. Five raters
+share a run, and each round needs all five. Every rater does what the page does: it keeps the
+stream of events open, requests the round when it changes, and answers at once. So the studio is
+always busy, and an answer waits in a queue; "alone" is the time of an answer without other raters.
+Each time is a ratio to a bound measured in the same run: a bare commit of one row in the same
+database, while it is idle. Afterwards the log must contain every answer exactly once.
 """
 
 import asyncio
@@ -21,7 +20,6 @@ import socket
 import sqlite3
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +29,7 @@ from pathlib import Path
 
 import httpx2 as httpx
 import psycopg
+from studio_process import TOKEN, studio
 
 from zorank.stores import open_store
 from zorank.studio.presentation import shown_order, to_candidates
@@ -38,10 +37,9 @@ from zorank.types import Poll, Ranking
 
 RUNS, RATERS, ROUNDS = 20, 5, 10
 LONGEST = 900.0
-"""Seconds after which the measurement is given up."""
+"""Seconds after which the measurement fails."""
 
 COMMITS = 200
-TOKEN = "owner-token-of-the-benchmark"
 RENDERER = """
 from zorank.types import Exhibit
 
@@ -58,7 +56,7 @@ Order = list[list[int]]
 
 @dataclass
 class Load:
-    """What was sent and acknowledged, and how long it took."""
+    """The acknowledged answers, and the times measured."""
 
     sent: dict[tuple[str, int, str], tuple[Order, int]] = field(default_factory=dict)
     alone: list[float] = field(default_factory=list)
@@ -68,31 +66,8 @@ class Load:
     processor: float = 0.0
 
 
-@contextmanager
-def studio(folder: Path, store: str) -> Iterator[tuple[str, int]]:
-    """The address and the process of a studio on this store."""
-    (folder / "tiny.py").write_text(RENDERER)
-    command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
-    command += ["--store", store, "--renderer", "tiny:Tiny", "--port", "0"]
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    try:
-        line = process.stdout.readline() if process.stdout else ""
-        found = re.fullmatch(r"Studio at (http://127\.0\.0\.1:\d+)/\?token=\S+\n", line)
-        if found is None:
-            raise SystemExit(f"the studio did not start, it said {line!r}")
-        yield found[1], process.pid
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
 async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -> None:
-    """Answer every round of a run as it comes."""
+    """Answer every round of a run as soon as it is shown."""
     dice = random.Random(f"{run_id} {rater}")
     path, answered = f"/api/runs/{run_id}", -1
     async with client.stream("GET", f"{path}/events") as stream:
@@ -118,7 +93,7 @@ async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -
 
 
 async def answer_alone(client: httpx.AsyncClient) -> list[float]:
-    """The times of answers when there is one rater and one run, which is then deleted."""
+    """Return the times of answers with one rater and one run, which is then deleted."""
     made = await client.post("/api/runs", json={"renderer": "tiny:Tiny", "seed": 0})
     path, times = f"/api/runs/{made.json()['id']}", []
     for index in range(ROUNDS):
@@ -131,7 +106,7 @@ async def answer_alone(client: httpx.AsyncClient) -> list[float]:
 
 
 async def answer_all(address: str, pid: int) -> Load:
-    """The whole load: every rater of every run at once."""
+    """Run every rater of every run at once."""
     load = Load()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     header = {"Authorization": f"Bearer {TOKEN}"}
@@ -156,7 +131,7 @@ async def answer_all(address: str, pid: int) -> Load:
 
 
 def check(store_url: str, load: Load) -> None:
-    """End with a sentence unless the log holds exactly what was acknowledged."""
+    """Exit with an error unless the log has exactly the acknowledged answers."""
     store, found = open_store(store_url), {}
     for record in store.runs():
         for line in store.rounds(record.name):
@@ -164,7 +139,7 @@ def check(store_url: str, load: Load) -> None:
                 for ballot in line.answer.ballots:
                     key = (record.name, line.index, ballot.rater)
                     if key in found:
-                        raise SystemExit(f"{key} stands twice in the log")
+                        raise SystemExit(f"{key} is twice in the log")
                     found[key] = ballot.ranking
     if set(found) != set(load.sent) or len(found) != RUNS * RATERS * ROUNDS:
         lost, extra = set(load.sent) - set(found), set(found) - set(load.sent)
@@ -180,7 +155,7 @@ def check(store_url: str, load: Load) -> None:
 
 
 def commit_times(commit: Callable[[int], object]) -> list[float]:
-    """The seconds of each of many bare commits."""
+    """Return the seconds of each of COMMITS commits."""
     times = []
     for i in range(COMMITS):
         begin = time.perf_counter()
@@ -190,7 +165,7 @@ def commit_times(commit: Callable[[int], object]) -> list[float]:
 
 
 def sqlite_commits(file: Path) -> list[float]:
-    """Commits as durable as the store's."""
+    """Time commits with the durability settings of the store."""
     with closing(sqlite3.connect(file, isolation_level=None, timeout=60)) as connection:
         for setting in ("journal_mode=WAL", "synchronous=FULL"):
             connection.execute(f"PRAGMA {setting}")
@@ -205,7 +180,7 @@ def sqlite_commits(file: Path) -> list[float]:
 
 
 def postgres_commits(url: str) -> list[float]:
-    """Commits with the server's own settings."""
+    """Time commits with the server's own settings."""
     with psycopg.connect(url) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS bare (i INTEGER)")
         connection.commit()
@@ -219,7 +194,7 @@ def postgres_commits(url: str) -> list[float]:
 
 @contextmanager
 def postgres(bin_folder: Path) -> Iterator[str]:
-    """The URL of a PostgreSQL server of our own, in a temporary folder on a free port."""
+    """Start a PostgreSQL server in a temporary folder on a free port; yield its URL."""
     folder = Path(tempfile.mkdtemp(prefix="zorank-pg-"))
     user = "nobody" if os.getuid() == 0 else None  # the server refuses to run as root
     if user:
@@ -246,7 +221,7 @@ def postgres(bin_folder: Path) -> Iterator[str]:
 
 
 def postgres_bin() -> Path | None:
-    """Where PostgreSQL's programs are."""
+    """Return the folder of PostgreSQL's programs, if it is installed."""
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
@@ -254,7 +229,7 @@ def postgres_bin() -> Path | None:
 
 
 def processor_seconds(pid: int) -> float:
-    """The processor time a process has used; nothing where /proc is missing."""
+    """Return the processor time of a process; NaN without /proc."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -263,7 +238,7 @@ def processor_seconds(pid: int) -> float:
 
 
 def peak_memory(pid: int) -> float:
-    """The most memory a process has used, in MiB; nothing where /proc is missing."""
+    """Return the peak memory of a process in MiB; NaN without /proc."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -273,10 +248,11 @@ def peak_memory(pid: int) -> float:
 
 
 def measure(name: str, store_url: str, commits: Callable[[], list[float]]) -> None:
-    """Load a studio on one store and print what was found."""
+    """Measure a studio on one store, and print the results."""
     with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
         before = commits()
-        with studio(Path(folder), store_url) as (address, pid):
+        (Path(folder) / "tiny.py").write_text(RENDERER)
+        with studio(store_url, "tiny:Tiny", modules=Path(folder)) as (address, pid):
             load = asyncio.run(answer_all(address, pid))
             memory = peak_memory(pid)
         bare = statistics.median([*before, *commits()])

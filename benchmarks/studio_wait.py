@@ -1,29 +1,24 @@
-"""How long a person waits: from an answer to the next pictures on screen, with and without looks.
+"""Measures the wait from an answer to the next pictures on screen, with and without looks.
 
     python benchmarks/studio_wait.py
     python benchmarks/studio_wait.py --renderers landscape dream --rounds 20 --think 6
 
-A real browser (Playwright with the system's Chromium) at two real `zorank studio`s on SQLite, one
-whose run uses rank-process and one whose run uses rank-looks, with the same seed. A scripted
-person likes red: in each round they click the pictures in that order, spread over the time they
-think, and a moment after the last click they press Enter. A wait is from that key to the first
-frame in which every picture of the next round is loaded and has begun to fade in, by the page's
-own clock.
+A real browser (Playwright with the system's Chromium) uses two real `zorank studio`s on SQLite.
+One run uses rank-process and the other rank-looks, with the same seed. A scripted person prefers
+red: in each round they click the pictures in that order, spread over the thinking time, and press
+Enter shortly after the last click. A wait is the time from that key to the first frame in which
+every picture of the next round is loaded and has begun to fade in, by the page's own clock.
 
-The two take turns, round by round, and who goes first alternates, so that both meet the same load
-of the machine; figures are differences of rounds of the same index in the same run. A studio whose
-turn it is not is stopped (SIGSTOP): neither may think ahead while the other's person thinks, nor
-take processor time from it. So this runs where there are such signals: not on Windows.
+The two alternate round by round, and also alternate who is first, so that both meet the same load
+of the machine; results are differences of rounds of the same index. The inactive studio is stopped
+(SIGSTOP), so that it can neither work ahead nor take processor time. Windows has no such signals.
 """
 
 import argparse
 import json
 import os
-import re
-import shutil
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -34,16 +29,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
+from studio_process import TOKEN, chromium, studio
 
 PROCESS, LOOKS = "rank-process", "rank-looks"
 METHODS = (PROCESS, LOOKS)
 LONGEST = 120.0
-"""Seconds of one wait after which the measurement is given up."""
+"""Seconds of one wait after which the measurement fails."""
 
-TOKEN = "owner-token-of-the-benchmark"
 SCREEN = ViewportSize(width=1280, height=800)
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
 
 SHOWN = """
 window.shown = (index) => {
@@ -109,13 +103,13 @@ ARM = """([index, longest]) => {
 
 
 @dataclass
-class Waited:
-    """One round: the wait after it, and where it went, in seconds.
+class Wait:
+    """The wait after one round, in seconds.
 
     Attributes:
         wait: from Enter to all pictures of the next round.
-        answer: of that, until the studio had taken the answer.
-        next_round: and until it had said what comes next.
+        answer: the part of it for the request that answers.
+        next_round: the part of it for the request of the next round.
         foreseen: how many of the next pictures the page had loaded before Enter.
     """
 
@@ -129,25 +123,25 @@ class Waited:
 
 
 @dataclass
-class Seat:
-    """A person in front of the page of one run."""
+class ScriptedRater:
+    """A scripted person at the page of one run."""
 
     page: Page
     pid: int
     optimizer: dict[str, Any]
-    waited: list[Waited] = field(default_factory=list)
+    waits: list[Wait] = field(default_factory=list)
 
     def stop(self) -> None:
-        """Let the studio do nothing at all until this person's next turn."""
+        """Stop the studio until this person's next turn."""
         os.killpg(self.pid, signal.SIGSTOP)
 
     def play(self, index: int, think: float, last: float) -> None:
-        """Answer one round, and note the wait for the next."""
+        """Answer one round, and measure the wait for the next."""
         os.killpg(self.pid, signal.SIGCONT)
         begin = time.perf_counter()
         seen = self.page.evaluate(SEE)
         order = sorted(seen["cards"], key=lambda card: -card["red"])
-        if seen["question"] != "rank":  # one is asked for, and one click answers
+        if seen["question"] != "rank":  # one click answers
             order = order[:1]
         self.page.evaluate(ARM, [index, LONGEST])
         for number, card in enumerate(order, 1):
@@ -161,53 +155,18 @@ class Seat:
         self.page.keyboard.press("Enter")
         found = self.page.evaluate("() => window.measured")
         self.stop()
-        self.waited.append(Waited(index, seen["question"], **found))
+        self.waits.append(Wait(index, seen["question"], **found))
 
 
 @contextmanager
-def studio(store: str, renderer: str) -> Iterator[tuple[str, int]]:
-    """The address and the process of a studio on this store, the leader of a group of its own."""
-    command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
-    command += ["--store", store, "--renderer", renderer, "--port", "0"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        line = process.stdout.readline() if process.stdout else ""
-        found = re.fullmatch(r"Studio at (http://127\.0\.0\.1:\d+)/\?token=\S+\n", line)
-        if found is None:
-            raise SystemExit(f"the studio did not start, it said {line!r}")
-        yield found[1], process.pid
-    finally:
-        process.terminate()
-        process.send_signal(signal.SIGCONT)  # one that is stopped does not hear the other
-        try:
-            process.communicate(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """The system's, else Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
-        try:
-            yield browser
-        finally:
-            browser.close()
-
-
-@contextmanager
-def seated(
+def open_rater(
     browser: Browser, folder: Path, renderer: str, method: str, seed: int
-) -> Iterator[Seat]:
-    """A person who sees the first pictures of a new run; its studio is stopped until they play."""
+) -> Iterator[ScriptedRater]:
+    """Open the page of a new run, and stop its studio until the first turn."""
     with studio(f"sqlite:///{folder / method}.db", renderer) as (address, pid):
         header = {"Authorization": f"Bearer {TOKEN}"}
         with httpx.Client(base_url=address, headers=header, timeout=LONGEST) as client:
-            # As the page that starts a run does; else the first look also loads code.
+            # As the start page does; otherwise the first look would also import modules.
             client.get(f"/api/renderers/{renderer}/sample").raise_for_status()
             wanted = {"renderer": renderer, "method": method, "seed": seed}
             made = client.post("/api/runs", json=wanted)
@@ -221,70 +180,70 @@ def seated(
         page = context.new_page()
         page.goto(f"{address}/runs/{run_id}?token={TOKEN}")
         page.wait_for_function("() => shown(0)")
-        seat = Seat(page, pid, optimizer)
-        seat.stop()
+        rater = ScriptedRater(page, pid, optimizer)
+        rater.stop()
         try:
-            yield seat
+            yield rater
         finally:
             context.close()
 
 
 def measure(
     browser: Browser, renderer: str, rounds: int, think: float, last: float, seed: int
-) -> dict[str, Seat]:
-    """Both methods in turn; what each person waited for."""
+) -> dict[str, ScriptedRater]:
+    """Measure both methods in turn."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="zorank-wait-")))
-        seats = {
-            method: stack.enter_context(seated(browser, folder, renderer, method, seed))
+        raters = {
+            method: stack.enter_context(open_rater(browser, folder, renderer, method, seed))
             for method in METHODS
         }
         for index in range(rounds):
             for method in METHODS if index % 2 == 0 else reversed(METHODS):
-                seats[method].play(index, think, last)
-                print(f"{renderer} {method} {seats[method].waited[-1]}", file=sys.stderr)
-    return seats
+                raters[method].play(index, think, last)
+                print(f"{renderer} {method} {raters[method].waits[-1]}", file=sys.stderr)
+    return raters
 
 
-def middle(seconds: list[float]) -> float | None:
-    """The median; None of nothing."""
+def median_or_none(seconds: list[float]) -> float | None:
+    """Return the median, or None of an empty list."""
     return statistics.median(seconds) if seconds else None
 
 
-def summary(waited: list[Waited]) -> dict[str, Any]:
-    """What one method's waits come to."""
-    waits = [one.wait for one in waited]
+def summary(rounds: list[Wait]) -> dict[str, Any]:
+    """Summarise the waits of one method."""
+    waits = [one.wait for one in rounds]
     return {
         "median": statistics.median(waits),
         "p90": statistics.quantiles(waits, n=10, method="inclusive")[8],
         "longest": max(waits),
-        "answer_median": middle([one.answer for one in waited if one.answer is not None]),
-        "next_round_median": middle(
-            [one.next_round for one in waited if one.next_round is not None]
+        "answer_median": median_or_none([one.answer for one in rounds if one.answer is not None]),
+        "next_round_median": median_or_none(
+            [one.next_round for one in rounds if one.next_round is not None]
         ),
-        "foreseen": sum(one.foreseen for one in waited) / sum(one.pictures for one in waited),
+        "foreseen": sum(one.foreseen for one in rounds) / sum(one.pictures for one in rounds),
     }
 
 
-def report(seats: dict[str, Seat]) -> dict[str, Any]:
-    """Both methods, and the difference that looks make, round against round."""
-    pairs = zip(seats[PROCESS].waited, seats[LOOKS].waited, strict=True)
+def report(raters: dict[str, ScriptedRater]) -> dict[str, Any]:
+    """Return the results of both methods, and their paired difference."""
+    pairs = zip(raters[PROCESS].waits, raters[LOOKS].waits, strict=True)
     differences = [looks.wait - process.wait for process, looks in pairs]
     return {
         "median_difference": statistics.median(differences),
         "methods": {
             method: {
-                **summary(seat.waited),
-                "optimizer": seat.optimizer,
-                "rounds": [asdict(one) for one in seat.waited],
+                **summary(rater.waits),
+                "optimizer": rater.optimizer,
+                "rounds": [asdict(one) for one in rater.waits],
             }
-            for method, seat in seats.items()
+            for method, rater in raters.items()
         },
     }
 
 
 def print_table(renderer: str, found: dict[str, Any]) -> None:
-    """Seconds, and the share of pictures that were there before they were asked for."""
+    """Print seconds, and the share of pictures that were loaded ahead."""
     keys = ["median", "p90", "longest", "answer_median", "next_round_median"]
     names = ["median", "90%", "longest", "answer", "next round"]
     print(f"{renderer:<14}" + "".join(f"{name:>12}" for name in [*names, "foreseen"]))
@@ -297,7 +256,7 @@ def print_table(renderer: str, found: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    """Measure every renderer; print a table of each, and everything as JSON on the last line."""
+    """Measure every renderer; print a table of each, and all results as JSON in the last line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--renderers", nargs="+", default=["landscape"])
     parser.add_argument("--rounds", type=int, default=12, help="at least 2")
@@ -318,8 +277,8 @@ def main() -> None:
     found["load_before"] = os.getloadavg()
     with chromium() as browser:
         for renderer in given.renderers:
-            seats = measure(browser, renderer, given.rounds, given.think, given.last, given.seed)
-            found["renderers"][renderer] = report(seats)
+            raters = measure(browser, renderer, given.rounds, given.think, given.last, given.seed)
+            found["renderers"][renderer] = report(raters)
             print_table(renderer, found["renderers"][renderer])
     found["load_after"] = os.getloadavg()
     print(json.dumps(found))

@@ -1,12 +1,12 @@
-"""What tuning a module by ranks costs beside showing it: memory, time; and what it learns.
+"""Compares tuning a module by ranks with inference, in memory and time; optionally in loss.
 
     python benchmarks/torch_modules.py             # memory and time, some minutes
     python benchmarks/torch_modules.py --learn 200 # and that many rounds of the language model
 
 The module is the ten-million-parameter language model of examples/tune_language_model.py. Memory
-is the largest resident size of a process that does nothing else: one shows the module m times, the
-other trains it for some rounds on the same passages. The bar is 1.3. Time is a round beside m
-forward passes in the same process; what is beyond 1 is drawing directions, three times each.
+is the peak resident size of a process: one makes m forward passes, the other trains for some
+rounds on the same passages. The bound is a ratio of 1.3. Time is a round relative to m forward
+passes in the same process; the excess over 1 is drawing each direction three times.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "tune_language_model.py"
 M = 8
-BAR = 1.3
+BOUND = 1.3
 
 
 def example() -> Any:
-    """The example as a module."""
+    """Import the example as a module."""
     spec = importlib.util.spec_from_file_location("tune_language_model", EXAMPLE)
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{EXAMPLE} is not there")
+        raise SystemExit(f"{EXAMPLE} does not exist")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def measured(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
-    """Do one kind of work in this process; seconds of its parts and the largest resident size."""
+def measure(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
+    """Do one kind of work in this process; return times and the peak resident size."""
     import torch
 
     from zorank.torch import RankTrainer
 
     torch.set_num_threads(1)
     lm = example()
-    empty = largest_size()
+    empty = peak_memory()
     learned, held_out, letters = lm.texts()
     model = lm.letters_model(letters, large=True)
     read = lm.passages(learned, batch, seed=0)
@@ -76,24 +76,24 @@ def measured(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
             )
             found["after"] = float(lm.surprise(model, held_out))
     found["numbers"] = sum(p.numel() for p in model.parameters())
-    found["megabytes"], found["of its own"] = largest_size(), largest_size() - empty
+    found["megabytes"], found["of its own"] = peak_memory(), peak_memory() - empty
     return found
 
 
-def largest_size() -> float:
-    """The largest resident size of this process so far, in megabytes."""
+def peak_memory() -> float:
+    """Return the peak resident size of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def seconds(action: Any) -> float:
-    """The processor time of one call: other work on the machine does not count."""
+    """Return the processor time of one call, which excludes other programs."""
     begin = time.process_time()
     action()
     return time.process_time() - begin
 
 
-def apart(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
-    """The same in a process of its own."""
+def measure_in_process(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
+    """Call `measure` in a fresh process."""
     arguments = ["--work", work, "--law", law, "--batch", str(batch), "--learn", str(rounds)]
     command = [sys.executable, __file__, *arguments]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
@@ -101,7 +101,7 @@ def apart(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the table, or be one of the processes behind it."""
+    """Print the table; with --work, measure in this process."""
     options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     options.add_argument("--work", choices=["show", "train", "learn"], help=argparse.SUPPRESS)
     options.add_argument("--law", default="normal", choices=["normal", "rademacher"])
@@ -109,9 +109,9 @@ def main() -> None:
     options.add_argument("--learn", type=int, default=0, metavar="ROUNDS")
     given = options.parse_args()
     if given.work:
-        print(json.dumps(measured(given.work, given.law, given.batch, given.learn)))
+        print(json.dumps(measure(given.work, given.law, given.batch, given.learn)))
         return
-    shown = apart("show", given.law, given.batch, 0)
+    shown = measure_in_process("show", given.law, given.batch, 0)
     print(f"{shown['numbers']:,.0f} parameters, m = {M}, passages of {given.batch} × 32 letters")
     print(
         f"shown only: {shown['megabytes']:.0f} MB, {shown['of its own']:.0f} of them beyond "
@@ -119,17 +119,18 @@ def main() -> None:
     )
     laws: tuple[Law, ...] = ("normal", "rademacher")
     for law in laws:
-        trained = apart("train", law, given.batch, 0)
+        trained = measure_in_process("train", law, given.batch, 0)
         memory = trained["megabytes"] / shown["megabytes"]
         own = trained["of its own"] / shown["of its own"]
         print(
             f"trained, {law}: {trained['megabytes']:.0f} MB, ratio {memory:.2f}, "
-            f"{own:.2f} beyond Python and torch ({'within' if own <= BAR else 'ABOVE'} {BAR}); "
+            f"{own:.2f} beyond Python and torch "
+            f"({'within' if own <= BOUND else 'ABOVE'} {BOUND}); "
             f"a round {trained['round']:.2f} s, "
             f"{trained['round'] / trained['show']:.2f} × {M} passes"
         )
     if given.learn:
-        learned = apart("learn", given.law, given.batch, given.learn)
+        learned = measure_in_process("learn", given.law, given.batch, given.learn)
         print(
             f"held-out loss before {learned['before']:.3f}, after {given.learn} rounds "
             f"{learned['after']:.3f}"

@@ -1,10 +1,10 @@
-"""Checks `dream` as it is shipped: are the prompted words in its pictures? All unselected.
+"""Checks that the packaged `dream` shows the words of its prompts, on unselected pictures.
 
     python training/check.py --classifier RUN/classifier.pt --out docs/results/dream.json
 
-For every word alone, and for the prompts of the experiments, it dreams some pictures and asks the
-classifier, which was trained on other landscapes than the denoiser. It writes the shares found,
-and a sheet of the first pictures of each prompt beside the JSON file.
+For every single word, and for the prompts of the experiments, it renders some pictures and applies
+the classifier, which was trained on other landscapes than the denoiser. It writes the detected
+shares as JSON and, with --sheet, a sheet of the first pictures of each prompt.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from network import Eyes
+from network import PictureEncoder
 from PIL import Image
 from rich.progress import track
 
@@ -30,8 +30,8 @@ def main() -> None:
     parser.add_argument("--sheet", type=Path, help="a picture of some of them")
     parser.add_argument("--seed", type=int, default=1000)
     args = parser.parse_args()
-    eyes = Eyes(len(WORDS)).eval()
-    eyes.load_state_dict(torch.load(args.classifier))
+    classifier = PictureEncoder(len(WORDS)).eval()
+    classifier.load_state_dict(torch.load(args.classifier))
     found: dict[str, list[float]] = {}
     rows = []
     for prompt in track([*WORDS, *PROMPTS], description="dreaming"):
@@ -40,7 +40,7 @@ def main() -> None:
         noise = [draws.standard_normal(dream.dim) for _ in range(args.each)]
         pictures = np.stack([dream.small_picture(x) for x in noise])
         with torch.no_grad():
-            seen = eyes(torch.from_numpy(2 * pictures.transpose(0, 3, 1, 2) - 1)).numpy() > 0
+            seen = classifier(torch.from_numpy(2 * pictures.transpose(0, 3, 1, 2) - 1)).numpy() > 0
         for i in np.flatnonzero(read(prompt)):
             found.setdefault(WORDS[i], []).extend(seen[:, i].tolist())
         if prompt in PROMPTS:
@@ -50,18 +50,23 @@ def main() -> None:
         word: {"found": float(np.mean(s)), "of": len(s), "missed": missed[word]}
         for word, s in found.items()
     }
-    every = [s for seen in found.values() for s in seen]
-    told = {"words": words, "found": float(np.mean(every)), "of": len(every), "seed": args.seed}
-    args.out.write_text(json.dumps(told, indent=1) + "\n")
+    detected = [s for seen in found.values() for s in seen]
+    result = {
+        "words": words,
+        "found": float(np.mean(detected)),
+        "of": len(detected),
+        "seed": args.seed,
+    }
+    args.out.write_text(json.dumps(result, indent=1) + "\n")
     for word, row in words.items():
         print(f"{word:15} {row['found']:.2f} of {row['of']}")
-    print(f"all             {told['found']:.3f} of {told['of']}")
+    print(f"all             {result['found']:.3f} of {result['of']}")
     if args.sheet:
-        cells = [np.concatenate([np.asarray(thumb(p)) for p in row], 1) for row in rows]
+        cells = [np.concatenate([np.asarray(thumbnail(p)) for p in row], 1) for row in rows]
         Image.fromarray(np.concatenate(cells)).save(args.sheet, quality=90)
 
 
-def thumb(picture: np.ndarray) -> Image.Image:
+def thumbnail(picture: np.ndarray) -> Image.Image:
     return Image.fromarray(picture).resize((160, 160), Image.Resampling.LANCZOS)
 
 

@@ -1,9 +1,9 @@
-"""Writes the trained networks as ONNX files, weights in half precision, and checks them.
+"""Exports the trained networks to ONNX with half-precision weights, and checks them.
 
     python training/export.py --run RUN --out zorank/dream/weights
 
-A file is as large as its weights at two bytes each; they are widened to four when it is loaded, so
-that it calculates as torch does. The check fails if any differs from torch by more than it may.
+Weights are stored as float16 and cast to float32 on loading, so that inference is in float32. The
+check fails if an output differs from torch by more than MOST_DIFFERENCE.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from torch import Tensor, nn
 
 from zorank.dream.vocabulary import WORDS
 
-SMALL = 1000  # numbers that are not worth the trouble of halving
+SMALL = 1000  # smaller tensors stay float32
 MOST_DIFFERENCE = 1e-4
 
 
 class Picture(nn.Module):
-    """From a clean grid to a large picture, red, green and blue from 0 to 1, and a small one."""
+    """Maps a clean grid to a large and a small picture, RGB from 0 to 1."""
 
     def __init__(self, codec: Codec, upscaler: Upscaler) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class Picture(nn.Module):
 
     def forward(self, grids: Tensor) -> tuple[Tensor, Tensor]:
         codec = Codec(self.mean, self.back.T, self.back, self.back[0])
-        small = codec.decoded(grids).clamp(-1, 1)
+        small = codec.decode(grids).clamp(-1, 1)
         return (self.upscaler(small).clamp(-1, 1) + 1) / 2, (small + 1) / 2
 
 
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def write(network: nn.Module, file: Path, inputs: dict[str, Tensor], outputs: list[str]) -> None:
-    """Export, halve and check."""
+    """Export a network, store its weights as float16, and check its outputs."""
     network.eval()
     halve_weights(network)
     torch.onnx.export(
@@ -94,14 +94,16 @@ def write(network: nn.Module, file: Path, inputs: dict[str, Tensor], outputs: li
     with torch.no_grad():
         wanted = network(*inputs.values())
     wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-    apart = max(np.abs(a - b.numpy()).max() for a, b in zip(found, wanted, strict=True))
-    print(f"{file.name}: {file.stat().st_size / 1e6:.2f} MB, apart from torch by {apart:.1e}")
-    if apart > MOST_DIFFERENCE:
-        raise SystemExit(f"{file} does not calculate what torch does")
+    difference = max(np.abs(a - b.numpy()).max() for a, b in zip(found, wanted, strict=True))
+    print(
+        f"{file.name}: {file.stat().st_size / 1e6:.2f} MB, difference from torch {difference:.1e}"
+    )
+    if difference > MOST_DIFFERENCE:
+        raise SystemExit(f"{file} does not compute the same as torch")
 
 
 def halve_weights(network: nn.Module) -> None:
-    """Round large weights to half precision, so that both sides of the check use the same."""
+    """Round large weights to half precision, so that torch and ONNX have the same weights."""
     with torch.no_grad():
         for weight in network.parameters():
             if weight.numel() >= SMALL:
@@ -109,7 +111,7 @@ def halve_weights(network: nn.Module) -> None:
 
 
 def with_halved_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same model with large weights stored as half precision and widened on use."""
+    """Store large weights as float16, with a cast to float32."""
     casts = []
     for weight in list(model.graph.initializer):
         numbers = numpy_helper.to_array(weight)

@@ -1,13 +1,13 @@
-"""Paints the pictures that the embedded models learn from: landscapes and how well each word fits.
+"""Paints the training pictures: landscapes, and how well each word fits them.
 
     python training/landscapes.py --out FOLDER --count 60000 --seed 1
 
-They are calmer than the renderer's own: what a word stands for is there or is not, rather than in
-between; discs are whole and in sight, outlines smooth, hazes thin, and patterns stay about where
-they are. A small model learns from these in hours what it does not learn from all landscapes.
+They vary less than the renderer's own: an attribute that a word names is clearly present or
+absent, discs are whole and visible, outlines smooth, hazes thin, and patterns hardly move. A small
+model learns these in hours, but not the full variety.
 
-Picture number i of a seed is always the same, so a folder that holds some goes on with the rest,
-and a part can be painted by each core: --part 0/2 and --part 1/2 fill the two halves.
+Picture i of a seed is always the same, so an incomplete folder is continued, and cores can share
+the work: --part 0/2 and --part 1/2 paint the two halves.
 """
 
 import argparse
@@ -21,10 +21,10 @@ from zorank.renderers.landscape import Landscape
 from zorank.renderers.landscape.dials import DIM, Dials
 
 SIZE = 64
-OVERSAMPLED = 2  # painted larger and averaged: edges as a camera would see them
+OVERSAMPLED = 2  # painted larger and averaged, for smooth edges
 BLOCK = 500
 WORDS = tuple(Landscape().attributes(np.zeros(DIM)))
-CALMER = {  # the middle and the spread of a dial's number, where they are not 0 and 1
+CALMER = {  # mean and standard deviation of a dial, where they are not 0 and 1
     "time": (-0.15, 1.1),
     "disc_height": (0.9, 0.5),
     "disc_across": (0.0, 0.8),
@@ -48,8 +48,8 @@ CALMER = {  # the middle and the spread of a dial's number, where they are not 0
     "swell": (-0.5, 0.4),
 }
 STILL = 0.25
-"""The spread of dials that only move a pattern about: where the trees stand, how a cloud curls."""
-APART = {  # how far these stay from their middle
+"""The standard deviation of dials that only shift a pattern, such as the places of trees."""
+APART = {  # the smallest distance of a dial from its middle
     "disc_size": 0.6,
     "cloud_cover": 0.5,
     "water": 0.4,
@@ -64,7 +64,7 @@ APART = {  # how far these stay from their middle
 
 
 def calm_candidate(seed: int, number: int) -> np.ndarray:
-    """A landscape with less of everything that no word names."""
+    """Draw a landscape with less variation in the attributes that no word names."""
     drawn = np.random.default_rng([seed, number]).standard_normal(DIM)
     calm = dict(zip(Dials._fields, drawn, strict=True))
     for dial in calm:
@@ -74,13 +74,13 @@ def calm_candidate(seed: int, number: int) -> np.ndarray:
         calm[dial] = middle + spread * calm[dial]
     for dial, gap in APART.items():
         calm[dial] += np.copysign(gap, calm[dial])
-    if calm["time"] > -0.7:  # stars may be many, beams of the sun are few
+    if calm["time"] > -0.7:  # many stars are fine at night, but few sunbeams by day
         calm["sparkle"] = -0.8 + 0.8 * calm["sparkle"]
     return np.array([calm[dial] for dial in Dials._fields])
 
 
 def picture_of(seed: int, number: int, size: int = SIZE) -> tuple[np.ndarray, np.ndarray]:
-    """One picture of (size, size, 3) bytes, and the score of every word."""
+    """Return a picture (size, size, 3) of bytes, and the score of every word."""
     candidate = calm_candidate(seed, number)
     fine = Landscape(size * OVERSAMPLED).picture(candidate).astype(np.float32)
     blocks = fine.reshape(size, OVERSAMPLED, size, OVERSAMPLED, 3)
@@ -88,8 +88,8 @@ def picture_of(seed: int, number: int, size: int = SIZE) -> tuple[np.ndarray, np
     return np.rint(blocks.mean((1, 3))).astype(np.uint8), np.array([scores[w] for w in WORDS])
 
 
-def painted(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """All pictures of a folder, (n, size, size, 3) bytes, and their scores in dream's words."""
+def load_pictures(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Load all pictures of a folder, (n, size, size, 3) bytes, and their scores of WORDS."""
     files = sorted(folder.glob("*.npz"))
     if not files:
         raise SystemExit(f"no pictures in {folder}: run training/landscapes.py --out {folder}")

@@ -1,9 +1,9 @@
-"""The networks of `dream`: a small U-Net that guesses the clean picture, and an upscaler.
+"""The networks of `dream`: a small U-Net that predicts the clean picture, and an upscaler.
 
-A picture of 64 × 64 pixels is a 16 × 16 grid of patches, and a patch is 16 numbers: its principal
-components (see `codec.py`). The U-Net works on that grid. It is given a noisy grid, how clean the
-grid is (0 is noise, 1 is a picture) and what each word says: 1 for "yes", −1 for "no", 0 for
-"nothing said".
+A picture of 64 × 64 pixels is a 16 × 16 grid of patches, and a patch is 16 principal components
+(see `codec.py`). The U-Net works on that grid. Its inputs are a noisy grid, its cleanness (0 is
+noise, 1 is a picture) and a value for each word: 1 for "yes", −1 for "no", 0 for "not mentioned".
+Attribute names are keys of the stored weights.
 """
 
 import itertools
@@ -20,7 +20,7 @@ GROUPS = 8
 
 
 class Block(nn.Module):
-    """Two convolutions beside a short cut; time and words scale and shift what is between them."""
+    """A residual block of two convolutions, modulated by time and words (scale and shift)."""
 
     def __init__(self, inputs: int, outputs: int, said: int) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Block(nn.Module):
 
 
 class Attention(nn.Module):
-    """Every place looks at every other: what makes a lake mirror the mountain above it."""
+    """Self-attention over all places of the grid."""
 
     def __init__(self, channels: int, heads: int = 4) -> None:
         super().__init__()
@@ -78,12 +78,11 @@ class Level(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """From a noisy grid, its cleanness and the words to the clean grid that it may have been.
+    """Predicts the clean grid from a noisy grid, its cleanness and the words.
 
-    The best guess from a single number of known spread is a line through it (Wiener's). The
-    network is given that number at unit scale and only adds what its surroundings and the words
-    tell beyond that line, in units of what the line leaves open: it need not learn to copy, nor
-    how much noise there is (after Karras et al., 2022).
+    The output is the Wiener estimate of each component, which is linear in the noisy one, plus a
+    correction by the network in units of the Wiener estimate's standard deviation. The input is
+    scaled to unit variance (preconditioning, after Karras et al., 2022).
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class Denoiser(nn.Module):
 
 
 class Upscaler(nn.Module):
-    """From 64 × 64 pixels to 256 × 256: what a plain enlargement lacks, edges above all."""
+    """Enlarges 64 × 64 pixels to 256 × 256: bilinear interpolation plus a learned residual."""
 
     def __init__(self, width: int = 48, blocks: int = 4, factor: int = 4) -> None:
         super().__init__()
@@ -163,8 +162,8 @@ class Upscaler(nn.Module):
         return large + functional.pixel_shuffle(self.exit(x), self.factor)
 
 
-class Eyes(nn.Module):
-    """A small convolutional network: what a 64 × 64 picture shows, as some numbers."""
+class PictureEncoder(nn.Module):
+    """A small convolutional network that maps a 64 × 64 picture to a vector."""
 
     def __init__(self, outputs: int, widths: Sequence[int] = (16, 48, 96, 128, 160)) -> None:
         super().__init__()
@@ -173,28 +172,28 @@ class Eyes(nn.Module):
             layers += [nn.Conv2d(a, b, 3, 2, 1), nn.GroupNorm(GROUPS, b), nn.SiLU()]
             layers += [nn.Conv2d(b, b, 3, 1, 1), nn.GroupNorm(GROUPS, b), nn.SiLU()]
         self.layers = nn.Sequential(*layers)
-        self.out = nn.Linear(4 * widths[-1], outputs)  # of a 2 × 2 grid: above is not below
+        self.out = nn.Linear(4 * widths[-1], outputs)  # a 2 × 2 grid keeps positions
 
     def forward(self, pictures: Tensor) -> Tensor:
         return self.out(self.layers(pictures).flatten(1))
 
 
 class Judge(nn.Module):
-    """How well pictures fit what is said: the cosine of what is seen and what is meant."""
+    """The fit of pictures to words: the cosine similarity of their embeddings."""
 
     def __init__(self, words: int, room: int = 64) -> None:
         super().__init__()
-        self.seen = Eyes(room)
+        self.seen = PictureEncoder(room)
         self.meant = nn.Sequential(nn.Linear(words, 128), nn.SiLU(), nn.Linear(128, room))
         self.sharpness = nn.Parameter(torch.tensor(2.0))
 
-    def embedded(self, pictures: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
+    def embed(self, pictures: Tensor, words: Tensor) -> tuple[Tensor, Tensor]:
         return (
             functional.normalize(self.seen(pictures), dim=1),
             functional.normalize(self.meant(words), dim=1),
         )
 
     def forward(self, pictures: Tensor, words: Tensor) -> Tensor:
-        """The fit of each picture to the words beside it, from −1 to 1."""
-        seen, meant = self.embedded(pictures, words)
+        """Return the fit of each picture to its words, from −1 to 1."""
+        seen, meant = self.embed(pictures, words)
         return (seen * meant).sum(1)

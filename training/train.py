@@ -1,11 +1,11 @@
-"""Trains the denoiser of `dream`. Stop it when you like; the same command goes on from there.
+"""Trains the denoiser of `dream`. It can be stopped at any time; the same command resumes it.
 
     python training/train.py --data FOLDER --out FOLDER --minutes 120
 
-Every few minutes it writes `state.pt` (all that is needed to go on), a line of `curve.csv`, and a
-grid of unselected samples, `samples-STEP.png`: a row is a prompt. The step size is constant: a run
-can be as long as there is time, and the mean of recent weights is used. --cooldown lets the step
-size fall to zero over the last steps of a run that is to be the last.
+Every few minutes it writes `state.pt` (a checkpoint), a line of `curve.csv`, and a grid of
+unselected samples, `samples-STEP.png`, with a row for each prompt. The learning rate is constant,
+and an exponential moving average of the weights is used, so a run can have any length. --cooldown
+decays the learning rate linearly to zero; use it for the last run.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from codec import Codec, as_bytes, as_tensor
-from landscapes import painted
+from landscapes import load_pictures
 from network import COMPONENTS, GRID, Denoiser
 from PIL import Image
 from torch import Tensor
@@ -29,7 +29,7 @@ SEED = 20261116
 BATCH = 32
 STEP_SIZE = 1e-3
 WARM_UP = 100
-EASIEST = 0.1  # noise below which mistakes count no more than at it
+EASIEST = 0.1  # the smallest noise level in the weight of the loss
 PROMPTS = (
     ("night", "moon", "large disc", "lake", "snow"),
     ("sunset", "sun", "high mountains"),
@@ -43,7 +43,7 @@ PROMPTS = (
 
 
 class Training:
-    """Everything that a checkpoint holds."""
+    """The state of the training, as a checkpoint stores it."""
 
     def __init__(self, codec: Codec, full: Tensor) -> None:
         torch.manual_seed(SEED)
@@ -85,14 +85,14 @@ class Training:
         return training
 
     def take_step(self, pictures: np.ndarray, scores: Tensor, size: float) -> float:
-        """One step on a random batch; returns its loss."""
+        """Make one step on a random batch, and return its loss."""
         rows = torch.randint(len(pictures), (BATCH,), generator=self.noise)
         shown = as_tensor(pictures[rows.numpy()])
         flipped = torch.rand(BATCH, generator=self.noise) < 0.5
         shown[flipped] = shown[flipped].flip(-1)
-        clean = self.codec.encoded(shown)
-        words = self.said(scores[rows])
-        # A picture's hour and colours show while it is nearly all noise, its edges half-way.
+        clean = self.codec.encode(shown)
+        words = self.random_words(scores[rows])
+        # Colours are decided at high noise, edges at medium noise.
         cleanness = torch.sigmoid(1.5 * torch.randn(BATCH, generator=self.noise) - 0.4)
         t = cleanness[:, None, None, None]
         noisy = (1 - t) * torch.randn(clean.shape, generator=self.noise) + t * clean
@@ -111,8 +111,8 @@ class Training:
         )
         return loss.item()
 
-    def said(self, scores: Tensor) -> Tensor:
-        """What is said of each picture: some words, often only those that fit it."""
+    def random_words(self, scores: Tensor) -> Tensor:
+        """Draw the words given for each picture: a random subset, often only words that fit."""
         truth = 2 * (scores / self.full).clamp(max=1) - 1
         many = len(scores)
         chances = torch.tensor([1.0, 0.6, 0.25, 0.1, 0.0])
@@ -124,15 +124,15 @@ class Training:
         return truth * kept * ~(only_true & (truth < 0))
 
 
-def in_words(prompt: tuple[str, ...]) -> Tensor:
+def encode_prompt(prompt: tuple[str, ...]) -> Tensor:
     return torch.tensor([float(word in prompt) for word in WORDS])
 
 
 @torch.no_grad()
-def sampled(
+def sample(
     network: Denoiser, noise: Tensor, words: Tensor, steps: int = 12, guidance: float = 2.0
 ):
-    """Grids from noise, by Euler's method on the ODE."""
+    """Integrate the ODE from noise to grids by Euler's method."""
     x = noise
     t = torch.linspace(0, 1, steps + 1)
     t = t / (t + 4 * (1 - t))  # shorter steps where there is most noise
@@ -150,14 +150,14 @@ def sample_sheet(training: Training, file: Path, columns: int = 8, guidance: flo
     )
     rows = []
     for prompt in PROMPTS:
-        words = in_words(prompt).expand(columns, -1)
-        pictures = training.codec.decoded(sampled(training.mean, noise, words, guidance=guidance))
+        words = encode_prompt(prompt).expand(columns, -1)
+        pictures = training.codec.decode(sample(training.mean, noise, words, guidance=guidance))
         rows.append(np.concatenate(list(as_bytes(pictures)), 1))
     sheet = Image.fromarray(np.concatenate(rows))
     sheet.resize((2 * sheet.width, 2 * sheet.height), Image.Resampling.BICUBIC).save(file)
 
 
-def main() -> None:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
@@ -165,12 +165,28 @@ def main() -> None:
     parser.add_argument("--cooldown", action="store_true")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--every", type=float, default=5, help="minutes between checkpoints")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def write_progress(
+    training: Training, pictures: np.ndarray, losses: list[float], out: Path
+) -> None:
+    """Write the checkpoint, a line of the curve and a sheet of samples."""
+    training.save(out / "state.pt")
+    row = [training.step, round(training.seconds), len(pictures)]
+    with (out / "curve.csv").open("a", newline="") as stream:
+        csv.writer(stream).writerow([*row, round(np.mean(losses), 5)])
+    print(*row, np.mean(losses), flush=True)
+    sample_sheet(training, out / f"samples-{training.step:06d}.png")
+
+
+def main() -> None:
+    args = parse_arguments()
     torch.set_num_threads(args.threads)
     args.out.mkdir(parents=True, exist_ok=True)
     state = args.out / "state.pt"
 
-    pictures, scores = painted(args.data)
+    pictures, scores = load_pictures(args.data)
     if state.exists():
         training = Training.load(state)
     else:
@@ -184,33 +200,15 @@ def main() -> None:
     losses: list[float] = []
     while (now := time.monotonic()) - start < 60 * args.minutes:
         left = 1 - (now - start) / (60 * args.minutes)
-        losses.append(
-            training.take_step(
-                pictures,
-                torch.from_numpy(scores),
-                STEP_SIZE * (left if args.cooldown else 1.0),
-            )
-        )
+        step_size = STEP_SIZE * (left if args.cooldown else 1.0)
+        losses.append(training.take_step(pictures, torch.from_numpy(scores), step_size))
         if time.monotonic() - saved > 60 * args.every or training.step in (100, 500):
             training.seconds += time.monotonic() - saved
             saved = time.monotonic()
-            training.save(state)
-            with (args.out / "curve.csv").open("a", newline="") as stream:
-                csv.writer(stream).writerow(
-                    [
-                        training.step,
-                        round(training.seconds),
-                        len(pictures),
-                        round(np.mean(losses), 5),
-                    ]
-                )
-            print(
-                training.step, round(training.seconds), len(pictures), np.mean(losses), flush=True
-            )
+            write_progress(training, pictures, losses, args.out)
             losses.clear()
-            sample_sheet(training, args.out / f"samples-{training.step:06d}.png")
             if len(list(args.data.glob("*.npz"))) * 500 != len(pictures):
-                pictures, scores = painted(args.data)
+                pictures, scores = load_pictures(args.data)
     training.seconds += time.monotonic() - saved
     training.save(state)
     sample_sheet(training, args.out / f"samples-{training.step:06d}.png")

@@ -112,7 +112,7 @@ def test_the_plan_recommends(zorank):
             "not a folder",
         ),
         (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "."], "written"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "x.zzz"], "no kind of"),
+        (["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "x.zzz"], "no supported"),
         (["minimize", "broken:f", "--dim", "3"], "cannot be imported (SyntaxError"),
         (["runs", "show", "nothing"], "no run named 'nothing'"),
         (["runs", "list", "--store", "what://ever"], "cannot be opened"),

@@ -51,5 +51,5 @@ def test_conditions():
 def test_one_dimension():
     for f in (ellipsoid, RotatedEllipsoid(1), BentCigar(1)):
         assert f(np.array([2.0])) > 0
-    with pytest.raises(InvalidInput, match="at least one coordinate"):
+    with pytest.raises(InvalidInput, match="must be at least 1"):
         RotatedEllipsoid(0)

@@ -1,4 +1,4 @@
-"""The command line: it translates words into calls and results into words, and decides nothing."""
+"""The command line: translates arguments into calls, and prints the results."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ app.add_typer(bench.app, name="bench")
 
 
 def main() -> None:
-    """Run the command line; an expected error is one sentence and exit code 2."""
+    """Run the command line; print a ZorankError as one sentence and exit with code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(
-                errors="replace"
-            )  # a terminal without our letters is no reason to fail
+            stream.reconfigure(errors="replace")  # terminals that cannot encode μ must not fail
     try:
         app()
     except ZorankError as error:

@@ -1,4 +1,4 @@
-"""zorank runs: look at the runs of a store, take them home, delete them."""
+"""zorank runs: list, show, export and delete the runs of a store."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from zorank.errors import InvalidInput
 from zorank.protocols import Store
 from zorank.run import Run
 
-app = typer.Typer(help="The runs kept in a store.", no_args_is_help=True)
+app = typer.Typer(help="List, show, export and delete the runs of a store.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_runs(store: StoreOption = None) -> None:
-    """All runs of a store."""
+    """List the runs of a store."""
     opened = _existing_store(store)
     table = Table()
     for heading in ("name", "optimizer", "dim", "rounds", "created"):
@@ -40,9 +40,9 @@ def list_runs(store: StoreOption = None) -> None:
 def show_run(
     name: str,
     store: StoreOption = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How many of the last rounds.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="How many of the last rounds to show.")] = 20,
 ) -> None:
-    """One run: its configuration and its last rounds."""
+    """Show the configuration and the last rounds of a run."""
     run = Run.open(_existing_store(store), name)
     record = run.record
     settings = json.dumps(dict(record.options))
@@ -61,9 +61,12 @@ def show_run(
 def export_run(
     name: str,
     store: StoreOption = None,
-    save: Annotated[Path | None, typer.Option("--out", help="The file; else the screen.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; the default is standard output."),
+    ] = None,
 ) -> None:
-    """A run as JSON: what it takes to make it again, its log, and its best point."""
+    """Export a run as JSON: its configuration, its log and its best point."""
     text = json.dumps(Run.open(_existing_store(store), name).export(), indent=2)
     if save is None:
         sys.stdout.write(text + "\n")
@@ -75,19 +78,19 @@ def export_run(
 def delete_run(
     name: str,
     store: StoreOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Forget a run and its log for good."""
+    """Delete a run and its log permanently."""
     opened = _existing_store(store)
     answered = _answered(opened, name)
     if not yes:
-        typer.confirm(f"Delete {name} and its {answered} rounds for good?", abort=True)
+        typer.confirm(f"Delete {name} and its {answered} rounds permanently?", abort=True)
     opened.delete(name)
     out.print(Text(f"deleted {name}"))
 
 
 def _existing_store(url: str | None) -> Store:
-    """A store to look at: a file that is not there is not made."""
+    """Open a store for reading; a missing file is not created."""
     where = url or stores.default_url()
     path = where.removeprefix("sqlite:///")
     if "://" not in path and not Path(path).exists():

@@ -1,4 +1,4 @@
-"""Test functions, smaller is better, minimum 0; each takes one candidate (d,) or many (m, d)."""
+"""Test functions with minimum 0; each takes one candidate (d,) or many (m, d)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CONDITION = 1e6
-"""By what the curvatures of the ill-conditioned functions differ."""
+"""The condition number of the ill-conditioned functions."""
 
 
 def sphere(x: NDArray[np.float64]) -> Any:
-    """The paper's quadratic: |x|²; minimum at 0."""
+    """Return |x|², the paper's quadratic; minimum at 0."""
     return np.einsum("...i,...i->...", x, x)
 
 
@@ -35,13 +35,13 @@ def ellipsoid(x: NDArray[np.float64]) -> Any:
 
 
 def rastrigin(x: NDArray[np.float64]) -> Any:
-    """Σ x_i² + 10 (1 − cos 2πx_i): a bowl full of dents; minimum at 0."""
+    """Σ x_i² + 10 (1 − cos 2πx_i), with many local minima; minimum at 0."""
     return (x * x + 10 * (1 - np.cos(2 * np.pi * x))).sum(axis=-1)
 
 
 @dataclass(frozen=True)
 class _Rotated:
-    """A function seen from a random direction.
+    """A function of randomly rotated coordinates.
 
     Attributes:
         dim: the number of coordinates of a candidate.
@@ -53,32 +53,32 @@ class _Rotated:
 
     def __post_init__(self) -> None:
         if self.dim < 1:
-            raise InvalidInput(f"a function needs at least one coordinate, found {self.dim}")
+            raise InvalidInput(f"dim must be at least 1, found {self.dim}")
 
     @cached_property
     def rotation(self) -> NDArray[np.float64]:
-        """A uniformly distributed orthogonal matrix: d² numbers, so not for the largest d."""
+        """A uniformly distributed orthogonal matrix (d, d), too large for very large d."""
         draws = rng.for_content(self.seed, b"rotation").standard_normal((self.dim, self.dim))
         q, r = np.linalg.qr(draws)
         return np.asarray(q * np.sign(np.diagonal(r)))
 
 
 class RotatedEllipsoid(_Rotated):
-    """The ellipsoid in rotated coordinates: what tells separable methods from the others."""
+    """The ellipsoid in rotated coordinates, which is not separable."""
 
     def __call__(self, x: NDArray[np.float64]) -> Any:
-        """The value of one candidate (d,), or of many (m, d)."""
+        """Return the value of one candidate (d,), or of many (m, d)."""
         return ellipsoid(x @ self.rotation)
 
 
 class BentCigar(_Rotated):
-    """z_1² + 10⁶ Σ z_i², a long narrow valley, bent by a rotated and uneven stretch (BBOB f12)."""
+    """z_1² + 10⁶ Σ z_i² after an asymmetric transform of rotated coordinates (BBOB f12)."""
 
     def __call__(self, x: NDArray[np.float64]) -> Any:
-        """The value of one candidate (d,), or of many (m, d)."""
+        """Return the value of one candidate (d,), or of many (m, d)."""
         z = x @ self.rotation
-        uneven = 0.5 * np.linspace(0, 1, self.dim) * np.sqrt(np.maximum(z, 0))
-        z = np.where(z > 0, np.maximum(z, 0) ** (1 + uneven), z) @ self.rotation.T
+        asymmetry = 0.5 * np.linspace(0, 1, self.dim) * np.sqrt(np.maximum(z, 0))
+        z = np.where(z > 0, np.maximum(z, 0) ** (1 + asymmetry), z) @ self.rotation.T
         return z[..., 0] ** 2 + CONDITION * (z[..., 1:] ** 2).sum(axis=-1)
 
 

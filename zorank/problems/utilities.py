@@ -1,8 +1,8 @@
-"""Hidden utilities: what a simulated judge likes, as problems in which smaller is better.
+"""Hidden utilities of simulated raters, as problems in which smaller is better.
 
-What people see in a picture depends on few of the many directions in which its latent can move.
-Both utilities here do so, whatever the dimension: one is a valley, the other has hills at every
-turn. Each is a function of (dim, seed), so a benchmark keeps only those two numbers.
+A person's preference among pictures depends on few of the latent's many directions. Both utilities
+model this in any dimension: one is convex, the other has many local optima. Each is determined by
+(dim, seed), so that a benchmark stores only these two numbers.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HiddenDirections:
-    """|xW − t|²: the squared distance to a target, seen along a few directions only.
+    """|xW − t|²: the squared distance to a target along a few hidden directions.
 
     Attributes:
         dim: the number of coordinates of a candidate.
-        seed: the same seed hides the same target.
-        directions: how many unit directions, the columns of W, matter.
+        seed: the same seed gives the same target.
+        directions: the number of unit directions, the columns of W.
         reach: the target's standard deviation along each, t ~ reach · N(0, I).
     """
 
@@ -40,7 +40,7 @@ class HiddenDirections:
         _check_counts(self.dim, self.directions)
 
     def __call__(self, x: NDArray[np.float64]) -> Any:
-        """The value of one candidate (d,), or of many (m, d)."""
+        """Return the value of one candidate (d,), or of many (m, d)."""
         w, target = self._hidden
         return ((x @ w - target) ** 2).sum(axis=-1)
 
@@ -54,15 +54,15 @@ class HiddenDirections:
 
 @dataclass(frozen=True)
 class SineFeatures:
-    """−Σ a_j sin(frequency · x·w_j + b_j): wiggly, with many good places and no best direction.
+    """−Σ a_j sin(frequency · x·w_j + b_j): multimodal, with many good regions.
 
     w_j ~ N(0, I/d), so that x·w_j ~ N(0, 1) on the shell; a_j, b_j ~ N(0, 1).
 
     Attributes:
         dim: the number of coordinates of a candidate.
-        seed: the same seed makes the same hills.
-        features: how many waves are added.
-        frequency: how fast each turns along its direction.
+        seed: the same seed gives the same function.
+        features: the number of sines.
+        frequency: the angular frequency along each direction.
     """
 
     dim: int
@@ -74,21 +74,21 @@ class SineFeatures:
         _check_counts(self.dim, self.features)
 
     def __call__(self, x: NDArray[np.float64]) -> Any:
-        """The value of one candidate (d,), or of many (m, d)."""
-        w, heights, phases = self._hidden
-        return -(np.sin(self.frequency * (x @ w) + phases) @ heights)
+        """Return the value of one candidate (d,), or of many (m, d)."""
+        w, amplitudes, phases = self._hidden
+        return -(np.sin(self.frequency * (x @ w) + phases) @ amplitudes)
 
     @cached_property
     def _hidden(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         draws = rng.for_content(self.seed, b"sine features")
         w = draws.standard_normal((self.dim, self.features)) / np.sqrt(self.dim)
-        heights, phases = draws.standard_normal((2, self.features))
-        return w, heights, phases
+        amplitudes, phases = draws.standard_normal((2, self.features))
+        return w, amplitudes, phases
 
 
 def _check_counts(dim: int, features: int) -> None:
     if dim < 1 or features < 1:
         raise InvalidInput(
-            f"a utility needs at least one coordinate and one hidden direction, "
+            f"dim and the number of hidden directions must be at least 1, "
             f"found {dim} and {features}"
         )

@@ -124,7 +124,7 @@ def test_a_judge_that_fails_is_told_once_and_ranking_goes_on(with_a_judge, tmp_p
     tab = person().open(server, f"/runs/{run_id}")
     tab.expect_round(1, "rank")
     banner = tab.page.locator("#banner")
-    expect(banner).to_contain_text("brightness cannot look")
+    expect(banner).to_contain_text("brightness failed")
     expect(banner).to_contain_text("no eyes")
     tab.click(2, 1)
     tab.see("next").click()

@@ -1,0 +1,65 @@
+"""A `zorank studio` process and a browser, for the benchmarks of the studio."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, sync_playwright
+
+TOKEN = "owner-token-of-the-benchmark"
+BROWSER_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+)
+
+
+@contextmanager
+def studio(store: str, renderer: str, modules: Path | None = None) -> Iterator[tuple[str, int]]:
+    """Start a studio in a process group of its own; yield its address and process id.
+
+    Args:
+        store: the URL of the store.
+        renderer: the name of the renderer.
+        modules: a folder to import from.
+    """
+    command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
+    command += ["--store", store, "--renderer", renderer, "--port", "0"]
+    environment = os.environ if modules is None else {**os.environ, "PYTHONPATH": str(modules)}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        found = re.fullmatch(r"Studio at (http://127\.0\.0\.1:\d+)/\?token=\S+\n", line)
+        if found is None:
+            raise SystemExit(f"the studio did not start; it printed {line!r}")
+        yield found[1], process.pid
+    finally:
+        process.terminate()
+        process.send_signal(signal.SIGCONT)  # a stopped process does not handle SIGTERM
+        try:
+            process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Launch the system's Chromium, or else Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    program = next(filter(None, map(shutil.which, names)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=BROWSER_ARGUMENTS)
+        try:
+            yield browser
+        finally:
+            browser.close()
