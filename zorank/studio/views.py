@@ -115,7 +115,7 @@ def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
         words=status_sentences(facts),
         judge=None if session.judge is None else session.judge.title,
         could_stop=could_stop(facts),
-        keepsake=renderer.keepsake if is_owner else None,
+        keepsake=renderer.export_name if is_owner else None,
         note=run_note(record.meta, renderer) if is_owner else "",
     )
 

@@ -61,10 +61,11 @@ class OptimizerContract:
 
     def test_it_is_a_frozen_dataclass_of_plain_json(self, optimizer: Any) -> None:
         """A store keeps the fields as JSON, and the optimizer is made again from them."""
-        assert dataclasses.is_dataclass(optimizer)
-        assert type(optimizer).__dataclass_params__.frozen  # type: ignore[attr-defined]
+        kind: Any = type(optimizer)
+        assert dataclasses.is_dataclass(kind)
+        assert kind.__dataclass_params__.frozen
         settings = json.loads(json.dumps(configuration(optimizer)))
-        assert type(optimizer)(**settings) == optimizer
+        assert kind(**settings) == optimizer
         assert isinstance(optimizer.name, str)
         assert isinstance(optimizer.revision, int)
 

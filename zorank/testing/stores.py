@@ -76,7 +76,8 @@ class StoreContract:
         """The error suggests names that exist."""
         store.create(record)
         calls: list[Callable[[str], Any]] = [store.record, store.rounds, store.delete, store.last]
-        for call in (*calls, lambda name: store.append(name, 0, 1.0)):
+        calls.append(lambda name: store.append(name, 0, 1.0))
+        for call in calls:
             with pytest.raises(InvalidInput, match="did you mean a run"):
                 call("a rum")
 
