@@ -62,7 +62,7 @@ class OptimizerContract:
     def test_it_is_a_frozen_dataclass_of_plain_json(self, optimizer: Any) -> None:
         """A store keeps the fields as JSON, and the optimizer is made again from them."""
         kind: Any = type(optimizer)
-        assert dataclasses.is_dataclass(kind)
+        assert dataclasses.is_dataclass(type(optimizer))
         assert kind.__dataclass_params__.frozen
         settings = json.loads(json.dumps(configuration(optimizer)))
         assert kind(**settings) == optimizer
