@@ -22,6 +22,7 @@ settings.load_profile("zorank")
 TESTS = Path(__file__).parent
 # What tests need, by folder or file; `make quick` leaves all of these out.
 NEEDS = {
+    "executors/": ("process",),
     "rl/": ("simulator",),
     "renderers/test_diffusers.py": ("torch",),
     "studio/browser/": ("browser", "server"),

@@ -174,6 +174,7 @@ def test_undo_branch_and_a_restart_keep_agreement_right(store):
     assert history(other, run_id)["judge"]["rounds"] == 3
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_run_do_not_depend_on_its_judge(store):
     ends = []
     for judge in (blueness, None):
@@ -191,6 +192,7 @@ def test_the_numbers_of_a_run_do_not_depend_on_its_judge(store):
     assert np.array_equal(*ends)
 
 
+@pytest.mark.slow
 def test_only_the_last_ten_rounds_are_spoken_of(store):
     client = studio(store)
     run_id = new_run(client)

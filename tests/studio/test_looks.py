@@ -91,6 +91,7 @@ def run_of(client, run_id):
 # What it does by default
 
 
+@pytest.mark.slow
 def test_landscapes_are_looked_at_unless_somebody_says_otherwise(store):
     class Small(Landscape):
         def __init__(self, size=32):
