@@ -4,8 +4,8 @@ import importlib
 from pathlib import Path
 
 import pytest
-
 from zorank.studio.offer import offer, offer_judge
+
 from zorank.testing import JudgeContract, OptimizerContract, RendererContract
 
 FOLDER = Path(__file__).parents[1] / "examples"

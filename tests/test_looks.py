@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from zorank import InvalidInput, descriptors, looks
+from zorank import InvalidInput, _components, descriptors, looks
 from zorank.errors import LookError
 from zorank.looks import CHUNK, PLANS, LookPlan, RunLooks, for_renderer, look_of, plan_for
 from zorank.renderers import Dream, Landscape
@@ -191,7 +191,7 @@ def test_components_are_fewer_than_a_third_of_the_reference_sample():
     assert made(plan=LookPlan(4, 12, 0))(DRAWS).shape == (12, 4)
     many = np.random.default_rng(0).standard_normal((DIM, 200))
     wide = made(lambda x: np.sin(x @ many), plan=LookPlan(4, 192, 0))
-    assert wide(DRAWS).shape == (12, looks.COMPONENTS)
+    assert wide(DRAWS).shape == (12, _components.COMPONENTS)
     assert made(lambda x: x[:, :1] ** 3)(DRAWS).shape == (12, 1)
 
 
@@ -237,7 +237,7 @@ def test_no_candidate_is_looked_at_twice():
 
 
 def test_the_oldest_looks_are_forgotten(monkeypatch):
-    monkeypatch.setattr(looks, "REMEMBERED", 4)
+    monkeypatch.setattr(looks, "CACHE_SIZE", 4)
     looking = made()
     assert looking(DRAWS).tobytes() == made()(DRAWS).tobytes()
     assert len(looking._memory) == 4
@@ -245,7 +245,7 @@ def test_the_oldest_looks_are_forgotten(monkeypatch):
 
 
 def test_several_threads_may_look_at_once(monkeypatch):
-    monkeypatch.setattr(looks, "REMEMBERED", 3)
+    monkeypatch.setattr(looks, "CACHE_SIZE", 3)
     looking, wanted, found = made(), made()(DRAWS).tobytes(), []
 
     def look_often():

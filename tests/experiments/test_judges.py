@@ -35,7 +35,7 @@ def test_a_taste_is_a_function_of_its_seed_and_takes_one_candidate_or_many(kind)
     assert [f(row) for row in x] == pytest.approx(f(x))
     assert kind(12, 7)(x) == pytest.approx(f(x), rel=0, abs=0)
     assert not np.allclose(kind(12, 8)(x), f(x))
-    with pytest.raises(InvalidInput, match="at least one"):
+    with pytest.raises(InvalidInput, match="at least 1"):
         kind(0, 1)
 
 

@@ -53,8 +53,8 @@ DIM = 7
 def small_pools():
     """rank-looks draws fewer candidates where they need no look: no promise depends on it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rank_looks, "FAR", 40)
-        patch.setattr(rank_looks, "NEAR", 40)
+        patch.setattr(rank_looks, "FAR_DRAWS", 40)
+        patch.setattr(rank_looks, "NEAR_DRAWS", 40)
         yield
 
 
@@ -131,7 +131,7 @@ def test_with_looks_it_takes_any_answer(optimizer, data):
         ("zo-ranksgd", {"bounds": 3}, r"\(lower, upper\)"),
         ("zo-ranksgd", {"bounds": (0, 1), "space": "gaussian"}, "use either"),
         ("zo-ranksgd-memory", {"m": 2}, "m must be a whole number from 3"),
-        ("rank-process", {"pick": 1}, "pick is true or false"),
+        ("rank-process", {"pick": 1}, "pick must be True or False"),
         ("rank-process", {"sigma0": 0}, "sigma0 must be a finite number above 0"),
         ("rank-looks", {"pool": -1}, "pool must be a whole number from 0 to 4096, found -1"),
         ("rank-looks", {"pool": 1.5}, "pool must be a whole number"),
@@ -145,7 +145,7 @@ def test_with_looks_it_takes_any_answer(optimizer, data):
         ("scobo", {"sparsity": 0}, "sparsity must be a whole number from 1"),
         ("gld-fast", {"condition": 0.5}, "condition must be a finite number at least 1"),
         ("cma-es", {"m": 2}, "m must be a whole number from 3"),
-        ("cma-es", {"diagonal": 1}, "diagonal is true or false"),
+        ("cma-es", {"diagonal": 1}, "diagonal must be True or False"),
         ("pick-start", {"method": "zo-rank"}, "did you mean zo-ranksgd"),
         ("pick-start", {"options": {"stepp": 1}}, "has no such setting"),
         ("pick-start", {"options": {"m": 2}}, "m must be a whole number from 3"),

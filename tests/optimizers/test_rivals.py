@@ -45,7 +45,7 @@ def test_zo_sgd_estimates_the_gradient(baseline):
 def test_zo_sgd_needs_values_and_says_what_does_not():
     run = Run("zo-sgd", np.ones(3))
     run.ask()
-    with pytest.raises(InvalidInput, match="zo-ranksgd is the same descent from ranks"):
+    with pytest.raises(InvalidInput, match="use zo-ranksgd, the same descent from rankings"):
         run.tell([2, 0, 1])
     assert run.history == []
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.tiny_clip import save_tiny_clip
+from tests.helpers.tiny_clip import save_tiny_clip
 from zorank.oracles import (
     CLIP,
     ComparisonOracle,

@@ -1,11 +1,11 @@
 """Judges declare what they need and which renderers they fit; everything else has a default."""
 
 import pytest
+from zorank.studio.offer import offer_judge
 
 from zorank import InvalidInput
 from zorank.oracles import JUDGES, JudgeKind, judge_kinds
 from zorank.protocols import Judge
-from zorank.studio.offer import offer_judge
 
 
 class Plain:

@@ -89,7 +89,7 @@ def test_what_was_seen_is_not_drawn_again_and_memory_is_bounded(monkeypatch):
         (lambda shown: 1.0, "3 numbers for 3 pictures"),
         (lambda shown: ["a", "b", "c"], "must return numbers"),
         (lambda shown: [1, np.nan, 2], "finite"),
-        (lambda shown: None, "must return numbers"),
+        (lambda shown: None, "must return 3 numbers"),
     ],
 )
 def test_scores_that_are_none_are_refused(score, words):

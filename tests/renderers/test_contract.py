@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests import tiny_pipelines
+from tests.helpers import tiny_pipelines
 from zorank.renderers import Diffusers, Dream, Landscape, PolicyClips
 from zorank.testing import RendererContract
 from zorank.types import Exhibit

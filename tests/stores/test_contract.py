@@ -188,7 +188,7 @@ def test_a_locked_database(tmp_path, record, monkeypatch):
 
 def test_a_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="cannot be created"):
         open_store(str(tmp_path / "file" / "runs.db"))
     with pytest.raises(StoreError, match="cannot be written"):
         open_store(str(tmp_path))

@@ -10,7 +10,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput
-from zorank.looks import Plan
+from zorank.looks import LookPlan
 from zorank.optimizers import RankLooks, RankProcess
 from zorank.protocols import AnyOptimizer, Store
 from zorank.renderers.interface import ResolvedRenderer
@@ -50,7 +50,7 @@ class RunSettings:
 
 
 def new_session(
-    store: Store, panel: Panel, renderer: ResolvedRenderer, plan: Plan | None, new: RunSettings
+    store: Store, panel: Panel, renderer: ResolvedRenderer, plan: LookPlan | None, new: RunSettings
 ) -> Session:
     """Store a new run and return it as a session.
 
@@ -83,7 +83,7 @@ def new_session(
     return Session(run, renderer, judge)
 
 
-def _meta(renderer: ResolvedRenderer, plan: Plan | None, new: RunSettings) -> dict[str, Any]:
+def _meta(renderer: ResolvedRenderer, plan: LookPlan | None, new: RunSettings) -> dict[str, Any]:
     """Return the studio's data that are stored with the run."""
     weights = renderer.weights
     return {

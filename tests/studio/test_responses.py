@@ -4,16 +4,8 @@ import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
-from tests.test_studio_api import TOKEN, Small
-from zorank.stores import open_store
+from tests.helpers.studio_server import TOKEN, Small
 from zorank.studio import create_app
-
-
-@pytest.fixture
-def store(tmp_path):
-    opened = open_store(str(tmp_path / "runs.db"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
