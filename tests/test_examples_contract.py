@@ -4,8 +4,8 @@ import importlib
 from pathlib import Path
 
 import pytest
-from zorank.studio.offer import offer, offer_judge
 
+from zorank.studio.catalog import select_judges, select_renderers
 from zorank.testing import JudgeContract, OptimizerContract, RendererContract
 
 FOLDER = Path(__file__).parents[1] / "examples"
@@ -36,7 +36,7 @@ class TestOwnJudge(JudgeContract):
         return load("own_judge:ColourJudge")(request.param)
 
     def test_the_studio_takes_it_by_its_name(self):
-        panel = offer_judge("own_judge:ColourJudge", {"colour": "green"}, load)
+        panel = select_judges("own_judge:ColourJudge", {"colour": "green"}, load)
         assert panel.make(panel.default).colour == "green"
         assert panel.judges["own_judge:ColourJudge"].fits("landscape", "image/jpeg")
 
@@ -48,7 +48,7 @@ class TestExampleRenderers(RendererContract):
 
     @pytest.fixture
     def renderer(self, target):
-        return offer(target, load)[target].make().renderer
+        return select_renderers(target, load)[target].make().renderer
 
     def test_exhibits_are_what_they_are_declared_to_be(self, target, resolved, candidates):
         media_type, opening = RENDERERS[target]

@@ -240,7 +240,7 @@ def test_the_oldest_looks_are_forgotten(monkeypatch):
     monkeypatch.setattr(looks, "CACHE_SIZE", 4)
     looking = made()
     assert looking(DRAWS).tobytes() == made()(DRAWS).tobytes()
-    assert len(looking._memory) == 4
+    assert len(looking._cache) == 4
     assert looking(DRAWS[:9]).tobytes() == made()(DRAWS)[:9].tobytes()
 
 

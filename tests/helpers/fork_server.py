@@ -39,7 +39,7 @@ STUDIO = (
     "uvicorn.protocols.websockets.auto",
     "zorank.cli",
     "zorank.renderers.landscape",
-    "zorank.studio.offer",
+    "zorank.studio.catalog",
     "zorank.studio.server",
 )
 MOST_BYTES = 150_000

@@ -1,11 +1,11 @@
 """Judges declare what they need and which renderers they fit; everything else has a default."""
 
 import pytest
-from zorank.studio.offer import offer_judge
 
 from zorank import InvalidInput
 from zorank.oracles import JUDGES, JudgeKind, judge_kinds
 from zorank.protocols import Judge
+from zorank.studio.catalog import select_judges
 
 
 class Plain:
@@ -36,7 +36,7 @@ def test_a_judge_that_declares_nothing_has_the_defaults_of_the_protocol(found):
 
 @pytest.mark.parametrize("found", [Declaring, Declaring()], ids=["class", "object"])
 def test_declarations_of_a_users_own_judge_reach_the_studio(found):
-    panel = offer_judge("mine:it", {}, {"mine:it": found}.__getitem__)
+    panel = select_judges("mine:it", {}, {"mine:it": found}.__getitem__)
     assert panel.judges["mine:it"].requires == ("numpy",)
     assert panel.judges["mine:it"].fits("mine:Waves", "image/jpeg")
     assert not panel.judges["mine:it"].fits("landscape", "image/jpeg")
@@ -47,7 +47,7 @@ def test_the_default_judge_is_offered_even_if_a_package_is_missing():
         requires = ("a_module_that_nobody_has",)
 
     assert not JudgeKind.of("mine:it", Lacking).is_installed
-    assert "mine:it" in offer_judge("mine:it", {}, {"mine:it": Lacking}.__getitem__).offered()
+    assert "mine:it" in select_judges("mine:it", {}, {"mine:it": Lacking}.__getitem__).offered()
 
 
 def test_the_judges_of_zorank():
