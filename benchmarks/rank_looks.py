@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from bounds import inversion_seconds
 from numpy.typing import NDArray
 
 from zorank import Ranking, rng
@@ -29,7 +30,7 @@ def main() -> None:
         took = _session(dim)[-5:]
         size = ROUNDS * (SHOWN - 1)
         middle = statistics.median(took)
-        ratio = middle / _inversion(size)
+        ratio = middle / inversion_seconds(size)
         print(f"{dim:7d} {size:13d} {1e3 * middle:12.1f} {1e3 * max(took):9.1f} {ratio:24.1f}")
 
 
@@ -58,17 +59,6 @@ def _session(dim: int) -> list[float]:
         state = optimizer.tell(state, slate, answer)
         took.append(asked + time.perf_counter() - begun)
     return took
-
-
-def _inversion(size: int) -> float:
-    draws = np.random.default_rng(0).standard_normal((size, size))
-    matrix = draws @ draws.T + size * np.eye(size)
-    times = []
-    for _ in range(9):
-        begun = time.perf_counter()
-        np.linalg.inv(matrix)
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import statistics
 import time
 
 import numpy as np
+from bounds import inversion_seconds
 
 from zorank import Ranking, rng
 from zorank.optimizers import RankProcess
@@ -38,20 +39,9 @@ def main() -> None:
     for mark in MARKS:
         near = [seconds for count, seconds in took.items() if abs(count - mark) <= 5 * SHOWN]
         size = min(mark * 5 // 6, len(state.comparisons))
-        bound = _inversion(size)
+        bound = inversion_seconds(size)
         middle = statistics.median(near)
         print(f"{mark:13d} {size:13d} {1e3 * middle:12.1f} {middle / bound:24.1f}")
-
-
-def _inversion(size: int) -> float:
-    draws = np.random.default_rng(0).standard_normal((size, size))
-    matrix = draws @ draws.T + size * np.eye(size)
-    times = []
-    for _ in range(9):
-        begun = time.perf_counter()
-        np.linalg.inv(matrix)
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

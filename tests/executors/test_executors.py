@@ -209,9 +209,6 @@ def test_an_exception_that_cannot_travel_is_told(pool):
         minimize(objectives.peculiar, np.ones(4), executor=pool, **SETTINGS)
 
 
-# When workers are killed before their pool has dropped what was cancelled, its thread fails to set
-# an exception on a cancelled future (CPython 3.11, terminate_broken). Nothing is lost by that.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_workers_that_hang_are_replaced(tmp_path, patient):
     hanging = objectives.HangsTwice(tmp_path)
     with Processes(2) as executor:

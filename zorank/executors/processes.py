@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import AbstractContextManager
@@ -81,8 +82,14 @@ class Processes(WorkerExecutor):
 
     @staticmethod
     def _kill(pool: ProcessPoolExecutor) -> None:
+        # ProcessPoolExecutor has no public way to kill its workers.
         workers = list((getattr(pool, "_processes", None) or {}).values())
+        manager = getattr(pool, "_executor_manager_thread", None)
         pool.shutdown(wait=False, cancel_futures=True)
+        # The pool's thread must drop cancelled futures before it sees dead workers; else it
+        # fails when it sets an exception on them (CPython 3.11, terminate_broken).
+        while manager is not None and manager.is_alive() and pool._cancel_pending_futures:  # type: ignore[attr-defined]
+            time.sleep(0.001)
         for process in workers:
             process.kill()
 
