@@ -88,7 +88,7 @@ class Processes(WorkerExecutor):
         pool.shutdown(wait=False, cancel_futures=True)
         # The pool's thread must drop cancelled futures before it sees dead workers; else it
         # fails when it sets an exception on them (CPython 3.11, terminate_broken).
-        while manager is not None and manager.is_alive() and pool._cancel_pending_futures:  # type: ignore[attr-defined]
+        while manager is not None and manager.is_alive() and pool._cancel_pending_futures:
             time.sleep(0.001)
         for process in workers:
             process.kill()

@@ -16,12 +16,15 @@ import numpy as np
 
 from zorank.experiments.claims import Claim
 from zorank.experiments.report import Report
-from zorank.experiments.sweep import Row
+from zorank.experiments.sweep import Row, Sweep
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
+    from rich.console import Console
 
 Leads = Mapping[str, "NDArray[np.float64]"]
 """By case: a paired difference per seed; larger is better."""
@@ -159,22 +162,52 @@ def benchmark_claim(
     )
 
 
-def report_of_trials(
-    name: str,
-    claims: Sequence[Claim],
-    summary: Mapping[str, Any],
-    records: Sequence[Row],
-    draw: Callable[[Any], None],
-) -> Report:
-    """Build the report of a study whose table has one record per trial."""
-    return Report(
-        name=name,
-        claims=claims,
-        summary=summary,
-        columns=list(records[0]),
-        records=[list(record.values()) for record in records],
-        draw=draw,
-    )
+class AnyStudy(Protocol):
+    """The conditions and seeds that a benchmark runs."""
+
+    def trials(self) -> Sequence[Trial[Any]]:
+        """Return all trials."""
+        ...
+
+
+S = TypeVar("S", bound=AnyStudy)
+
+
+@dataclass(frozen=True)
+class Benchmark(Generic[S]):
+    """A command of `zorank bench`: runs the trials of a study and reports their results.
+
+    Attributes:
+        sweep: runs trials, and resumes them.
+        claims, summary: computed from a study and the results by condition.
+        record: a trial and its row as one record of NAME.csv.
+        draw: draws a study's results on an empty figure.
+    """
+
+    sweep: Sweep[Any]
+    claims: Callable[[S, Any], Sequence[Claim]]
+    summary: Callable[[S, Any], Mapping[str, Any]]
+    record: Callable[[Any, Row], Row]
+    draw: Callable[[Any, S, Any], None]
+
+    def run(
+        self, study: S, folder: Path, *, workers: int | None = None, console: Console | None = None
+    ) -> dict[Trial[Any], Row]:
+        """Return the row of each trial; trials that are stored in `folder` are not rerun."""
+        return self.sweep.run(study.trials(), folder, workers=workers, console=console)
+
+    def report(self, study: S, rows: Mapping[Trial[Any], Row]) -> Report:
+        """Build the report of a study from the rows of its trials."""
+        results = collect(rows)
+        records = [self.record(trial, row) for trial, row in rows.items()]
+        return Report(
+            name=self.sweep.name,
+            claims=self.claims(study, results),
+            summary=self.summary(study, results),
+            columns=list(records[0]),
+            records=[list(record.values()) for record in records],
+            draw=lambda figure: self.draw(figure, study, results),
+        )
 
 
 def record(trial: Trial[Any], condition: Mapping[str, Any], results: Mapping[str, Any]) -> Row:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from zorank.experiments import measured
 from zorank.experiments.judges import findings
@@ -19,31 +17,11 @@ from zorank.experiments.judges.study import (
     record,
     study_for,
 )
-from zorank.experiments.report import Report
-from zorank.experiments.studies import collect, report_of_trials
+from zorank.experiments.studies import Benchmark, collect
 from zorank.experiments.sweep import Row
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-def run(
-    study: Study, folder: Path, *, workers: int | None = None, console: Console | None = None
-) -> dict[Trial, Row]:
-    """Return the row of each trial; trials that are stored in `folder` are not rerun."""
-    return SWEEP.run(study.trials(), folder, workers=workers, console=console)
-
-
-def report(study: Study, rows: Mapping[Trial, Row]) -> Report:
-    """Build the report of a study from the rows of its trials."""
-    results = collect(rows)
-    return report_of_trials(
-        "judges",
-        findings.claims(study, results),
-        findings.summary(study, results),
-        [record(trial, row) for trial, row in rows.items()],
-        lambda figure: draw(figure, study, results),
-    )
+BENCHMARK = Benchmark(SWEEP, findings.claims, findings.summary, record, draw)
+run, report = BENCHMARK.run, BENCHMARK.report
 
 
 def update_measured(study: Study, rows: Mapping[Trial, Row]) -> None:
@@ -52,6 +30,7 @@ def update_measured(study: Study, rows: Mapping[Trial, Row]) -> None:
 
 
 __all__ = [
+    "BENCHMARK",
     "QUICK",
     "SWEEP",
     "VERSION",
