@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,10 @@ from tests.helpers import fork_server
 # Tests run beside each other: threads of numeric libraries that fight over cores are slower.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+# A shell ignores SIGINT for jobs in its background, and programs that tests start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("zorank", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("zorank")

@@ -115,7 +115,10 @@ def test_landscapes_are_looked_at_unless_somebody_says_otherwise(store):
 @pytest.mark.parametrize(
     ("method", "words"),
     [
-        ("rank-looks", "rank-looks needs to know what pictures look like, and seen does not say"),
+        (
+            "rank-looks",
+            "rank-looks needs a renderer that computes looks quickly, and seen does not",
+        ),
         ("zo-ranksgd", "method: input should be 'rank-looks' or 'rank-process'"),
     ],
 )

@@ -17,6 +17,10 @@ from zorank.slates import Design
 CONNECT_SECONDS = 10.0
 
 
+SCATTER_ATTEMPTS = 5
+"""How often a slate is sent; Dask may choose a worker that has just died."""
+
+
 class Cluster(WorkerExecutor):
     """The workers of a Dask scheduler. Dask reassigns the tasks of a lost worker.
 
@@ -59,7 +63,16 @@ class Cluster(WorkerExecutor):
     @contextmanager
     def share(self, design: Design) -> Iterator[Any]:
         """Send the design to one worker; other workers fetch it from there when they need it."""
-        yield self.client.scatter(design, hash=False)
+        yield self._scatter(design)
+
+    def _scatter(self, design: Design) -> Any:
+        """Send the design to a worker; if that worker has just died, send it to another."""
+        for _ in range(SCATTER_ATTEMPTS - 1):
+            try:
+                return self.client.scatter(design, hash=False)
+            except OSError:  # distributed's CommClosedError
+                self.renew()
+        return self.client.scatter(design, hash=False)
 
     def renew(self) -> None:
         """Check that there are workers; Dask replaces lost ones itself."""
