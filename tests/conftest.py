@@ -16,7 +16,7 @@ from tests.helpers import fork_server
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# A shell ignores SIGINT for jobs in its background, and programs that tests start would inherit that.
+# Background jobs of a shell ignore SIGINT; programs that tests start would inherit that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
