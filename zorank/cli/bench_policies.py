@@ -91,7 +91,7 @@ def gaits() -> None:
 
 @app.command()
 def landscape(env: Env, seeds: Seeds) -> None:
-    """Examine the returns around policies during a search, in per cent of the policy's own.
+    """Print the returns near each policy of a search, in per cent of that policy's return.
 
     Example: zorank bench policies landscape HalfCheetah-v4 5
     """

@@ -11,7 +11,7 @@ from zorank.experiments.plotting import load_figure
 
 
 def check_plot_file(path: Path) -> None:
-    """Raise InvalidInput if the file's suffix is no supported image format."""
+    """Raise InvalidInput if the file's suffix is not a supported image format."""
     _, figure_class = load_figure()
     known = figure_class().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".").lower() not in known:

@@ -32,7 +32,7 @@ class _DefaultToTrain(TyperGroup):
         return super().parse_args(ctx, [command, *args[:position], *args[position + 1 :]])
 
     def _first_word(self, args: Sequence[str]) -> int | None:
-        """Return the position of the first argument that is no option or value of one."""
+        """Return the position of the first argument that is neither an option nor its value."""
         options = [one for command in self.commands.values() for one in command.params]
         with_value = {
             name for one in options if not getattr(one, "is_flag", True) for name in one.opts

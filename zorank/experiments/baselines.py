@@ -123,7 +123,7 @@ class Neighbours:
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """The mean on the shell, and a cmaes.SepCMA, which is modified in place."""
+    """The state of sep-CMA-ES: the mean on the shell, and a cmaes.SepCMA, modified in place."""
 
     x: Vector
     inner: Any = None

@@ -1,4 +1,4 @@
-"""What is claimed, what was measured, and whether the claim holds."""
+"""Claims, their measurements, and whether they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The measured gains of (m, k), which `zorank plan` shows next to the planning.
+"""The measured gains of (m, k), which `zorank plan` shows next to the theory.
 
 The measurements are a file of the package; a maintainer writes it with `zorank bench judges
 --update-measured`. It contains the gain after every answer rather than per minute, since the user

@@ -30,7 +30,7 @@ CANDIDATES = 64
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is around one policy.
+    """The returns near one policy.
 
     Attributes:
         episodes: the number of ranked episodes.

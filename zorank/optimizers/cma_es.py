@@ -1,4 +1,4 @@
-"""CMA-ES through pycma (Hansen, Akimoto and Baudis, 2019), told ranks only.
+"""CMA-ES through pycma (Hansen, Akimoto and Baudis, 2019), given ranks only.
 
 pycma's strategy changes in place and draws from NumPy's global generator. Here every change is
 made on a copy and the draws come from the round's generator, so replay, undo and resume are exact.

@@ -69,7 +69,7 @@ class JudgeKind:
         return all(find_spec(package) for package in self.requires)
 
     def fits(self, renderer: str, media_type: str) -> bool:
-        """Whether it can judge the exhibits of a renderer: pictures of pixels that it knows."""
+        """Whether it can score the exhibits: raster pictures of a renderer that it supports."""
         kind, _, form = media_type.partition("/")
         is_picture = kind == "image" and not form.startswith("svg")
         return is_picture and (self.renderers is None or renderer in self.renderers)

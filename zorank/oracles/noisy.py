@@ -117,7 +117,7 @@ class JustNoticeable:
 
 
 def tie_within(values: Vector, threshold: float) -> Vector:
-    """Replace values by those of groups that cannot be told apart.
+    """Group values that differ by at most the threshold, so that each group ties.
 
     In ascending order, a group starts at its best value and contains all values within the
     threshold of it. All of them become the best value.

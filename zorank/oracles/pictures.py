@@ -106,7 +106,7 @@ def decode(exhibit: Exhibit) -> Image:
 
 
 def _checked(scores: Any, count: int) -> Vector:
-    # A tensor may hold on to its gradient or live on another device.
+    # A tensor may require gradients or be on another device.
     plain = scores.detach().cpu().tolist() if hasattr(scores, "detach") else scores
     try:
         numbers = np.asarray(plain, dtype=np.float64)

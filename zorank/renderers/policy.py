@@ -37,7 +37,7 @@ class PolicyClips:
     Attributes:
         env: the id of a Gymnasium environment, such as "HalfCheetah-v4".
         seconds: the length of a clip.
-        vigour: the standard deviation of the first candidates' actions, about.
+        vigour: approximate standard deviation of the first candidates' actions.
         reset: the reset seed of all episodes.
         size: the width of a clip in pixels.
     """
@@ -48,7 +48,7 @@ class PolicyClips:
     reset: int = option(0, "The reset seed of all episodes.")
     size: int = option(320, "The width of a clip in pixels.")
 
-    # Without annotations these are no fields, so a stored configuration holds only what varies.
+    # Without annotations these are not fields: a stored configuration has only the options.
     space = "gaussian"
     media_type = "video/mp4"
     title = "Gait"

@@ -111,7 +111,7 @@ def close_cameras() -> None:
 
 
 class _Camera:
-    """A MuJoCo environment and what draws it, for one thread at a time."""
+    """A MuJoCo environment and its renderer; only one thread may use it at a time."""
 
     def __init__(self, env_name: str, height: int, width: int) -> None:
         import mujoco

@@ -56,7 +56,7 @@ CurrentStudio = Annotated[Studio, Depends(current_studio)]
 
 def existing_run(run_id: RunId, studio: CurrentStudio, _: Member) -> str:
     """Return the id of a run that exists and that the token opens."""
-    # Membership is checked first: without a token nobody must learn which runs exist.
+    # Membership is checked first: without a token the response must not reveal which runs exist.
     try:
         if "renderer" in studio.meta(run_id):
             return run_id

@@ -1,4 +1,4 @@
-"""How far a run has drifted: are its latents still Gaussian noise, how did its picture change."""
+"""Drift of a run: whether its latents still look like noise, and how its picture changed."""
 
 from __future__ import annotations
 

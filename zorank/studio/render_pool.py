@@ -42,7 +42,7 @@ class Urgency(IntEnum):
 
     @property
     def speculative(self) -> bool:
-        """Whether it may turn out that nobody needs the exhibit."""
+        """Whether the exhibit is rendered ahead of time and may never be shown."""
         return self >= Urgency.PREVIEWED
 
 

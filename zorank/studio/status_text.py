@@ -17,7 +17,7 @@ from zorank.studio.presentation import shown_order
 from zorank.types import Poll, Ranking, RunRecord
 
 FIRST, FIRST_ABOUT_RATER, FIRST_STOP = 2, 4, 8
-"""Answered rounds before any sentence, before one about the rater, before \"You could stop\"."""
+"""Minimum rounds for any sentence, for one about the rater, and for \"You could stop\"."""
 
 LIKELY = 0.7
 """The probability of a better picture above which it is called probable."""
@@ -26,7 +26,7 @@ CONSISTENT, VARIED = 0.85, 0.72
 """The shares of pairs ordered correctly above which answers are consistent, or vary a little."""
 
 SMALL_GAIN_IN_NOISE, SMALL_GAIN_IN_SD, IN_A_ROW = 1 / 3, 0.05, 3
-"""A gain is small below either, in the rater's noise or in sd; for so many rounds in a row."""
+"""Limits of a small gain, in units of the noise or in sd; for so many rounds in a row."""
 
 BY_LOOKS = 0.8
 """The probability that looks matter, or do not matter, above which a sentence says so."""

@@ -209,7 +209,7 @@ class LookingOptimizerContract(OptimizerContract):
 
 
 class ProductLooks(Looks):
-    """Looks that are no linear function of a candidate's coordinates.
+    """Looks that are not a linear function of a candidate's coordinates.
 
     Attributes:
         seen: the bytes of every candidate that was looked at.

@@ -87,7 +87,7 @@ class OracleContract:
         assert first == again[::-1]
 
     def test_it_does_not_change_the_candidates(self, oracle: Oracle) -> None:
-        """Another oracle may answer the same slate."""
+        """The slate may be passed to another oracle, so it must not be modified."""
         draws = np.random.default_rng(0).standard_normal((self.m, self.dim))
         before = draws.tobytes()
         oracle.answer(Slate(Points(draws)))
@@ -143,7 +143,7 @@ class JudgeContract:
         np.testing.assert_allclose(alone, scores, rtol=1e-3, atol=1e-5)
 
     def test_it_does_not_change_the_pictures(self, judge: Any, pictures: list[Image]) -> None:
-        """People see the same pictures."""
+        """People see the same pictures afterwards, so `score` must not modify them."""
         before = [(p.mode, p.size, p.tobytes()) for p in pictures]
         judge.score(list(pictures))
         assert [(p.mode, p.size, p.tobytes()) for p in pictures] == before

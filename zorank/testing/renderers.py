@@ -86,13 +86,13 @@ class RendererContract:
     def test_different_candidates_give_different_exhibits(
         self, resolved: ResolvedRenderer, candidates: NDArray[np.float64]
     ) -> None:
-        """A judge can tell random candidates apart."""
+        """Random candidates give different exhibits."""
         assert len(set(data_of(resolved, candidates))) == len(candidates)
 
     def test_it_does_not_change_the_candidates(
         self, resolved: ResolvedRenderer, candidates: NDArray[np.float64]
     ) -> None:
-        """They belong to the log."""
+        """The log also uses the candidates, so `render` must not modify them."""
         before = candidates.tobytes()
         resolved.render(list(candidates))
         assert candidates.tobytes() == before
@@ -106,14 +106,14 @@ class RendererContract:
             assert list(threads.map(lambda x: data_of(resolved, [x]), candidates)) == alone
 
     def test_check_and_warm_up_succeed(self, resolved: ResolvedRenderer) -> None:
-        """Everything that it needs is there."""
+        """`check` and `warm_up` raise no error."""
         resolved.check()
         resolved.warm_up()
 
     def test_progress_rises_from_0_to_1(
         self, resolved: ResolvedRenderer, candidates: NDArray[np.float64]
     ) -> None:
-        """If `render` takes `progress`, it is told shares of the work in order."""
+        """If `render` takes `progress`, it calls it with non-decreasing shares of the work."""
         shares: list[float] = []
         resolved.render(list(candidates), progress=shares.append)
         assert bool(shares) == resolved.tells_progress
@@ -123,7 +123,7 @@ class RendererContract:
     def test_previews_are_exhibits_of_positions(
         self, resolved: ResolvedRenderer, candidates: NDArray[np.float64]
     ) -> None:
-        """If `render` takes `preview`, it is shown exhibits, and the result stays the same."""
+        """If `render` takes `preview`, it calls it with exhibits; the result is the same."""
         shown: list[tuple[int, Exhibit]] = []
         exhibits = resolved.render(
             list(candidates), preview=lambda position, exhibit: shown.append((position, exhibit))

@@ -230,7 +230,7 @@ class RankTrainer:
         return {"id": os.urandom(8).hex(), **described}
 
     def _prepare(self) -> None:
-        """Check that the module shows no candidate, and bring it in step with the log."""
+        """Raise if the module is set to a candidate; else move its weights to the log's end."""
         if self._showing:
             raise InvalidInput(
                 "the module is one of the candidates now; first leave `with trainer.candidate(i)`,"

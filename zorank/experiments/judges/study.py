@@ -79,7 +79,7 @@ METHODS: dict[str, Callable[[Condition], AnyOptimizer]] = {
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured; the defaults are the benchmark behind the claims.
+    """The settings of a study; the defaults are those of the published claims.
 
     Attributes:
         quick: whether this is the small study, which only checks that everything works.

@@ -98,7 +98,7 @@ ALL_METHODS = tuple(dict.fromkeys((*METHODS, *BOX_METHODS)))
 
 @dataclass(frozen=True)
 class Study:
-    """What is measured; the defaults are the benchmark behind the claims.
+    """The settings of a study; the defaults are those of the published claims.
 
     Attributes:
         quick: whether this is the small study, which only checks that everything works.

@@ -1,4 +1,4 @@
-"""The figure of appendix C on noise: ZO-RankSGD against ZO-SGD, which both see f + N(0, sd²).
+"""The figure of appendix C on noise: ZO-RankSGD against ZO-SGD, both given f + N(0, sd²).
 
 The paper does not state its noise levels. Ours range from almost invisible to so large that only
 the first steps improve f. Each method has its own best η and μ at every level, tuned as in

@@ -123,7 +123,7 @@ class RankLooks:
     def ask(
         self, state: LooksState, rng: np.random.Generator, looks: Looks | None = None
     ) -> Slate:
-        """Show the best candidate and those of the pool that are worth comparing with it."""
+        """Show the best candidate and the most informative candidates of the pool."""
         with one_thread():
             mixture = state.mixture
             if mixture is None or (mixture.known.looks is None and self.space == "gaussian"):

@@ -3,8 +3,8 @@
 Neighbours and crossovers are drawn around candidates that are known before the answer arrives, so
 an application can compute their looks while the judge decides. Ascents are few and follow the
 answer: a smooth function of the coordinates is fitted to the utility of all candidates with looks,
-and candidates climb it. In d dimensions n evaluations determine a direction that none of the n
-candidates comes near to, so a few ascents are worth many draws.
+and candidates climb it. In many dimensions random draws hardly ever point along the gradient,
+so a few ascents are more useful than many draws.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Answers of every kind as comparisons of two candidates each.
 
 A ranking, a best-and-worst answer, a poll or "no difference" becomes rows (better, worse, tied).
-The comparisons of one ballot share the noise of its looks at the candidates.
+The comparisons of one ballot share the noise of its judgement of each candidate.
 """
 
 from __future__ import annotations

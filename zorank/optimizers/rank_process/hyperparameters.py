@@ -17,7 +17,7 @@ class Hyperparameters:
 
     Attributes:
         lengthscale: ℓ of the kernel, a distance divided by √d.
-        noise: σ of one look at a candidate, in standard deviations of the utility of random
+        noise: σ of one judgement of a candidate, in standard deviations of the utility of random
             candidates.
         threshold: δ, the difference below which a judge answers "no difference", in the same unit.
         rater_factors: the noise of each rater as a multiple of σ.

@@ -1,7 +1,7 @@
 """The posterior of a utility given rankings: a Gaussian process conditioned on comparisons.
 
 The model is Thurstone's (1927) over a Gaussian process (Chu and Ghahramani, 2005). A judge ranks a
-slate by u + ε, with a new ε ~ N(0, σ²) for every look. u is a Gaussian process with kernel
+slate by u + ε, with a new ε ~ N(0, σ²) each time. u is a Gaussian process with kernel
 k(x, y) = exp(−|x − y|²/2dℓ²), which on the shell |x| = √d is exp((x·y/d − 1)/ℓ²). An answer is
 a few comparisons t = (u_i + ε_i) − (u_j + ε_j) with known intervals: t > 0 where i was ranked
 above j, |t| < δ where the judge saw no difference. All answers together say that a Gaussian vector

@@ -1,7 +1,7 @@
 """The candidates of the next slate.
 
 - The peak: the maximiser of the posterior mean along its gradient at the best candidate.
-- Random directions random_points the peak, at the radius where comparisons are most informative.
+- Random directions around the peak, at the radius where comparisons are most informative.
 - The best candidate again, while there are few answers or the peak is not clearly better.
 """
 
@@ -115,7 +115,7 @@ def search_radius(state: ProcessState, space: Space) -> float:
 
 
 def noise_variance(state: ProcessState, hyperparameters: Hyperparameters) -> float:
-    """Return the variance that judges cannot see through: noise and, if they tie, threshold."""
+    """Return the noise variance of one judgement; if judges tie, plus δ²/3 for the threshold."""
     ties = hyperparameters.threshold**2 / 3.0 if state.comparisons.tied.any() else 0.0
     return hyperparameters.noise**2 + ties
 

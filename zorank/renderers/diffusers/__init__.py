@@ -49,16 +49,16 @@ class Diffusers:
         tune: what a candidate stands for: latents, prompt, guidance, or several joined by +.
         sampler: dpm++, ddim, or own (the pipeline's, if it adds no noise).
         steps: denoising steps; more are slower and finer.
-        guidance: how closely the prompt is followed; where tuned, its middle.
-        width: of the picture in pixels; 0 is what the model was made for.
-        height: likewise.
+        guidance: how closely the prompt is followed; if it is tuned, its median.
+        width: of the picture in pixels; 0 is the default of the model.
+        height: of the picture in pixels; 0 is the default of the model.
         prompt_rank: coordinates of a tuned prompt.
-        prompt_spread: length of one standard deviation of it, as a share of the prompt's own.
-        guidance_spread: one standard deviation of a tuned guidance, in its logarithm.
-        noise_seed: draws the latents where they are not tuned.
+        prompt_spread: standard deviation of a tuned prompt, relative to its embedding's norm.
+        guidance_spread: standard deviation of the logarithm of a tuned guidance.
+        noise_seed: the seed of the latents, if they are not tuned.
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
         device: cuda, cuda:1, mps or cpu; auto finds the best.
-        dtype: float16, bfloat16 or float32; auto knows which fits the device.
+        dtype: float16, bfloat16 or float32; auto chooses by device.
     """
 
     prompt: str = option("", "What the picture shows.", more=False)
@@ -70,12 +70,12 @@ class Diffusers:
     sampler: str = option("dpm++", "Only samplers that add no noise.", choices=samplers.SAMPLERS)
     steps: int = option(20, "Denoising steps; more are slower and finer.")
     guidance: float = option(7.5, "How closely the prompt is followed.")
-    width: int = option(0, "In pixels; 0 is what the model was made for.")
-    height: int = option(0, "In pixels; 0 is what the model was made for.")
+    width: int = option(0, "In pixels; 0 is the default of the model.")
+    height: int = option(0, "In pixels; 0 is the default of the model.")
     prompt_rank: int = option(8, "Coordinates of a tuned prompt.")
     prompt_spread: float = option(0.2, "How far one standard deviation moves a tuned prompt.")
-    guidance_spread: float = option(0.25, "The same of a tuned guidance, in its logarithm.")
-    noise_seed: int = option(0, "Draws the latents where they are not tuned.")
+    guidance_spread: float = option(0.25, "Standard deviation of log guidance, if it is tuned.")
+    noise_seed: int = option(0, "The seed of the latents, if they are not tuned.")
     batch: int = option(0, "Pictures in one pass; 0 lets the device decide.")
     device: str = option("auto", "cuda, mps or cpu.")
     dtype: str = option("auto", "The precision.", choices=DTYPES)

@@ -1,7 +1,7 @@
-"""Finds a pipeline on this machine, loads it once, and says what is wrong if that cannot be.
+"""Finds a pipeline on this machine and loads it once, or raises an error with the reason.
 
-Nothing is ever downloaded here: weights are gigabytes, and whoever waits for a picture should not
-wait for them without knowing.
+Nothing is downloaded here: weights are gigabytes, and the user should decide when to download
+them.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _load(folder: Path, device: str, dtype: str) -> Model:
         import transformers
     except ModuleNotFoundError as error:
         raise _missing(error) from error
-    for library in (diffusers, transformers):  # what matters is said by our own errors
+    for library in (diffusers, transformers):  # our own errors are enough
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
     index = _index(folder)
@@ -126,7 +126,7 @@ def _load(folder: Path, device: str, dtype: str) -> Model:
         load: Any = diffusers.DiffusionPipeline.from_pretrained
         pipeline = load(folder, local_files_only=True, dtype=number, **variant)
         pipeline.to(device)
-    except Exception as error:  # whatever a damaged or half-downloaded folder makes them raise
+    except Exception as error:  # a damaged or incomplete folder may raise anything
         said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InvalidInput(
             f"the pipeline in {folder} cannot be loaded ({said:.300}); if files are missing or "

@@ -45,7 +45,7 @@ def _encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
     encoder = getattr(model.pipeline, "encode_prompt", None)
     wanted = signature(encoder).parameters if encoder else {}
     if encoder is None or "negative_prompt" not in wanted:
-        # A family with an encoding of its own: it is given the words and encodes them each time.
+        # A pipeline with another kind of encoder gets the prompt as text in each call.
         said = {"prompt": prompt, "negative_prompt": negative_prompt}
         return {name: text for name, text in said.items() if name in model.takes and text}
     needed = {name: None for name, p in wanted.items() if p.default is Parameter.empty}

@@ -41,12 +41,12 @@ class Previews:
         return (step + 1) % every == 0 and step + 1 < steps
 
     def pictures(self, pipeline: Any) -> list[NDArray[np.uint8]] | None:
-        """Small pictures of the present guess; None if this pipeline shows none."""
+        """Return small pictures of the current prediction; None if they cannot be decoded."""
         if self._guess is None or self._guess.ndim != 4:  # packed latents have no rows to shrink
             return None
         try:
             images = _decoded(pipeline, self._guess)
-        except Exception:  # of any library below; the picture itself is not touched
+        except Exception:  # any library may fail; the picture itself is not affected
             return None
         return list((images * 255).round().astype(np.uint8)) if np.isfinite(images).all() else None
 

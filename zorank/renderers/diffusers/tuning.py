@@ -51,9 +51,9 @@ class Layout:
         parts: what is tuned.
         shape: the shape of one picture's latents.
         prompt_rank: how many coordinates the prompt has.
-        guidance: what the guidance is where its coordinate is 0.
-        guidance_spread: by what share one standard deviation changes it.
-        seed: what draws the latents where they are not tuned.
+        guidance: the guidance at coordinate 0.
+        guidance_spread: the standard deviation of its logarithm.
+        seed: the seed of the latents, if they are not tuned.
     """
 
     parts: tuple[str, ...]

@@ -17,7 +17,7 @@ class Hook:
         signature: its name and types.
         default: the value used if it is missing.
         about: its meaning.
-        without: what happens if it is missing, where the default does not tell.
+        without: what happens if it is missing, if the default does not explain it.
     """
 
     signature: str

@@ -37,7 +37,7 @@ def _read_renamed(owner: Any, hook: str, old: str) -> Any:
 def text(owner: Any, hook: str) -> str:
     """Return a text that a renderer, or its class, declares."""
     found = read(owner, hook)
-    # Of a class, a property has no value yet.
+    # On a class, a property is an object without a value.
     return str(HOOKS[hook].default if hasattr(found, "__get__") else found)
 
 

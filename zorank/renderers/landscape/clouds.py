@@ -18,7 +18,7 @@ from zorank.renderers.landscape.noise import (
 from zorank.renderers.landscape.scene import Scene
 
 Layer: TypeAlias = tuple[Array, Array]
-"""A picture and how much of what is behind it it covers."""
+"""A picture and its opacity."""
 
 
 class CloudColours(NamedTuple):
@@ -69,7 +69,7 @@ def layers(colours: CloudColours, scene: Scene) -> list[Layer]:
 
 
 def clear_sky(hiding: list[Layer]) -> Array | float:
-    """How much clouds leave of a disc: they scatter its light before they hide the sky."""
+    """How visible a disc is through these clouds, which dim it before they hide the sky."""
     clear: Array | float = 1.0
     for _, cover in hiding:
         clear = clear * (1 - cover) ** 2

@@ -17,13 +17,13 @@ _FROM_CONES, _FROM_LAB = np.linalg.inv(_CONES), np.linalg.inv(_LAB)
 
 
 def to_lab(linear: Array) -> Array:
-    """Oklab, in which mixed colours look like what lies between them."""
+    """Convert linear colours to Oklab, in which mixtures look natural."""
     lab: Array = np.cbrt(linear @ _CONES.T) @ _LAB.T
     return lab
 
 
 def from_lab(lab: Array) -> Array:
-    """Linear colours; what no screen can show is brought to the nearest edge."""
+    """Convert Oklab to linear colours; negative values, which no screen can show, become 0."""
     linear: Array = (lab @ _FROM_LAB.T) ** 3 @ _FROM_CONES.T
     return np.maximum(linear, 0.0)
 
@@ -102,7 +102,7 @@ def grey(picture: Array) -> Array:
 
 
 def paint(picture: Array, layer: Array, cover: Array | float) -> None:
-    """Lay a colour or a picture over another, as opaque as cover says."""
+    """Blend a colour or a picture over another in place, with opacity `cover`."""
     if isinstance(cover, float) and cover == 0:
         return
     change = layer - picture

@@ -1,8 +1,8 @@
 """The dials of a scene: one for each number of a candidate, in its order.
 
 Each number passes through the normal distribution function, so that any real vector gives a
-picture and standard normal vectors use every dial evenly, from 0 to 1. Dials with two meanings
-keep no number idle when the other meaning is out of sight.
+picture and standard normal vectors use every dial evenly, from 0 to 1. Some dials control
+two things that do not appear together, so that every number has an effect.
 """
 
 from math import erf, sqrt

@@ -48,7 +48,7 @@ def _face(ridge: Ridge, air: Array, scene: Scene) -> Array:
     albedo, lit = (_mountain_face if ridge.depth > 0.6 else _ground_face)(ridge, scene)
     pale = grey(albedo)
     paint(albedo, pale, 0.6 * light.night)
-    # Shade takes on the colour of the sky more than that of the ground, as painters have it.
+    # Shaded areas take more of the sky's colour than of the ground's, as in paintings.
     body: Array = (0.6 * albedo + 0.4 * pale) * ink(light.ambient * mix(0.75, 1.15, light.night))
     sunlight = mix(1.25 * mix(1.0, 0.6, light.golden), 0.5, light.night)
     body += albedo * ink(light.direct * sunlight) * lit
@@ -110,7 +110,7 @@ def _ground_albedo(swell: Array, tufts: Array, depth: float, scene: Scene) -> Ar
 
 
 def _facing(slope: Array, scene: Scene) -> Array:
-    """How far a slope turns to the light, which comes from the side of the disc."""
+    """Return how much a slope faces the light, which comes from the side of the disc."""
     tilt = np.tanh(2.5 * (scene.light.across - scene.x))
     towards: Array = slope.imag * np.sqrt(1 - tilt**2) - slope.real * tilt
     return towards

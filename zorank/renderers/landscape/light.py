@@ -77,7 +77,7 @@ def light_of(dials: Dials) -> Light:
     level = mix(0.74, 0.62, dials.horizon)
     risen = step(0.36, 0.85, dials.time) * mix(0.12, 0.36, dials.disc_height)
     height = risen + mix(0.03, 0.2, dials.disc_height) - 0.45 * step(0.36, 0.18, dials.time)
-    # The moon rises as the night falls: fading in, it would hang in the dusk like a ghost.
+    # The moon rises at nightfall; if it faded in, it would be half transparent at dusk.
     set_below = 0.75 * step(0.17, 0.31, dials.time)
     return Light(
         night=night,
@@ -110,7 +110,7 @@ def sky_labs(dials: Dials) -> Array:
 
 
 def _haze(dials: Dials, labs: Array, night: float, golden: float) -> Array:
-    """The colour of distance; when the sun is low, that of the sky above the bright horizon."""
+    """The colour of haze; when the sun is low, that of the sky above the bright horizon."""
     by_day, low_sun = mix(labs[1], labs[2], 0.45), mix(labs[0], labs[2], 0.4)
     degrees = mix(-1, 1, dials.haze_hue) * mix(mix(60, 30, golden), 30, night)
     # Thick haze in a coloured light would leave a picture of one colour.
@@ -119,7 +119,7 @@ def _haze(dials: Dials, labs: Array, night: float, golden: float) -> Array:
 
 
 def _ambient(zenith: Array, middle: Array, night: float, golden: float) -> Array:
-    """Light from the whole sky, which eyes take for less coloured in the dark than it is."""
+    """Light from the whole sky, made greyer at night, as eyes see fewer colours then."""
     light = mix(zenith, middle, mix(0.6, 0.35, golden)) * mix(0.85, 1.35, golden)
     grey: Array = light.mean(keepdims=True)
     return mix(light, grey, 0.3 * max(night, golden))

@@ -81,7 +81,7 @@ def tuft_table() -> Array:
 
 @cache
 def grain_table() -> Array:
-    """White noise from −0.5 to 0.5, which is read texel by texel and has no edge to repeat."""
+    """White noise from −0.5 to 0.5, read texel by texel; its edges are not repeated."""
     return np.random.default_rng(SEED).random((SIDE, SIDE), dtype=np.float32) - np.float32(0.5)
 
 

@@ -25,12 +25,12 @@ _STRETCH = (0.42, 0.50, 0.50, 0.45, 0.40, 0.36, 0.32, 0.28)  # noise periods acr
 
 
 class Ridge(NamedTuple):
-    """A ridge: its lines are (1, size) rows, the rest says where its noise is read."""
+    """A ridge: its lines are (1, size) rows; the other fields locate its noise."""
 
     depth: float  # from 1, the farthest, to 0
     crest: Array
     outline: Array  # the crest without its small detail
-    edge: Array  # over how much height the crest fades into what is behind it
+    edge: Array  # the height over which the crest fades into the background
     highest: float  # rows of the crest
     lowest: float
     pan: float
@@ -116,7 +116,7 @@ def _rises(bodies: Array, scene: Scene) -> Array:
 
 
 def _gradients(lines: Array, pixel: float) -> Array:
-    """The slope of each line, as np.gradient has it."""
+    """The slope of each line, as np.gradient computes it."""
     slopes = np.empty_like(lines)
     slopes[:, 1:-1] = (lines[:, 2:] - lines[:, :-2]) / (2 * pixel)
     slopes[:, 0] = (lines[:, 1] - lines[:, 0]) / pixel

@@ -33,7 +33,7 @@ class Ground(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """What a painter needs to know of a picture, or of a strip of it."""
+    """The data from which a picture, or a strip of it, is painted."""
 
     dials: Dials
     light: Light
@@ -60,7 +60,7 @@ class Scene(NamedTuple):
             yield rows, Scene(self.dials, self.light, self.ground, self.size, self.x, self.y[rows])
 
     def touches(self, row: float, radius: float) -> bool:
-        """Whether something this far around a row can be seen in this strip."""
+        """Whether an object of this radius around a row is visible in this strip."""
         reach = radius + 2 * self.pixel
         return bool(self.y[0, 0] - reach < row < self.y[-1, 0] + reach)
 

@@ -65,7 +65,7 @@ def stars(scene: Scene) -> Array:
 
 
 class _StarPlaces(NamedTuple):
-    """What is the same in every picture of a size: an entry of each array for every star."""
+    """Star data that all pictures of one size share; every array has one entry per star."""
 
     columns: Array
     along: Array  # how bright it is in each of its columns
@@ -73,7 +73,7 @@ class _StarPlaces(NamedTuple):
     spread: Array
     rank: Array  # in the order of appearance
     share: Array  # of the light
-    kept: Array  # of that light: a star that few pixels can show must not grow brighter
+    kept: Array  # dims stars that are enlarged to the size of a pixel
 
 
 @cache

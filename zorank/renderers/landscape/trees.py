@@ -34,7 +34,7 @@ class Trees(NamedTuple):
         return Trees(*(values[chosen] for values in self))
 
     def batches(self) -> Iterator[Trees]:
-        """Successive trees that are quicker shaped at once, in boxes of the same size."""
+        """Yield groups of successive trees, which are faster to shape together in equal boxes."""
         first = tall = wide = 0
         sizes = np.stack([self.bottom - self.top, self.right - self.left], 1)
         for i, (rows, columns) in enumerate(sizes.tolist()):

@@ -140,7 +140,7 @@ function judgeAnswer() {
 
 function answers() {
   const all = chosen().options;
-  // A text that was emptied is an answer; a number that was emptied is none.
+  // An emptied text field is sent as an empty text; an emptied number field is omitted.
   const given = (input) => input.value !== "" || input.dataset.type === "text";
   const options = { ...values("#options", all, given), ...values("#more-options", all, given) };
   const run = { renderer: chosen().name, m: Number(checked("m")), options, ...judgeAnswer() };
