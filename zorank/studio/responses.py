@@ -81,7 +81,7 @@ class RunCard(RunRef):
 
 
 class RunInfo(RunRef):
-    """One run."""
+    """A run as its page shows it: settings, progress, status text and links."""
 
     title: str
     renderer: str

@@ -82,7 +82,10 @@ def latent_shape(model: Model, encoded: Encoded, width: int, height: int) -> tup
     prepare = getattr(model.pipeline, "prepare_latents", None)
     if prepare is None:
         kind = type(model.pipeline).__name__
-        raise InvalidInput(f"a {kind} does not say what latents it needs; it cannot be tuned")
+        raise InvalidInput(
+            f"a {kind} has no method prepare_latents, so its latents are unknown; use another "
+            "pipeline, such as StableDiffusionPipeline"
+        )
 
     def tell(*arguments: Any, **named: Any) -> None:
         latents = prepare(*arguments, **named)
@@ -171,7 +174,7 @@ def in_batches(
             if len(some) == 1:
                 raise RenderError(
                     "there is not enough memory for a single picture; choose a smaller width and "
-                    "height, a smaller model, or close what else uses the memory"
+                    "height, a smaller model, or close other programs that use memory"
                 ) from error
             _free_memory()
             size = len(some) // 2
