@@ -475,7 +475,9 @@ def test_the_interface_loads_nothing_heavy():
         "print(*{'torch', 'diffusers', 'onnxruntime', 'PIL', 'mujoco'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.stdout.strip(), done.returncode) == ("", 0), done.stderr
+    loaded = done.stdout.strip()
+    assert not loaded, f"registering renderers imported {loaded}: import it in `render`"
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_resolved_is_a_renderer_itself():

@@ -45,14 +45,18 @@ def load_object(target: str) -> Any:
     if not module_name or not attribute or "/" in target or module_name.endswith(".py"):
         hint = f"{Path(module_name).stem or 'module'}:{attribute or 'function'}"
         raise InvalidInput(
-            f"a function must be given as module:function, such as {hint}, found {target!r}; "
+            f"an object must be given as module:function or module:object, such as {hint}, "
+            f"found {target!r}; "
             "the current folder is searched first"
         )
     sys.path.insert(0, "")  # as with python -m
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        raise InvalidInput(f"the module {error.name!r} of {target!r} is not found") from error
+        raise InvalidInput(
+            f"the module {error.name!r} of {target!r} is not found; the current folder and the "
+            "installed packages are searched"
+        ) from error
     except Exception as error:  # the user's module may raise anything
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(f"the module {module_name!r} cannot be imported ({reason})") from error

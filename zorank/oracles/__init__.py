@@ -3,7 +3,14 @@
 from zorank.oracles.clip import CLIP
 from zorank.oracles.comparison import ComparisonOracle
 from zorank.oracles.function import FunctionOracle
-from zorank.oracles.judges import JUDGES, JudgeKind, judge_kinds, judge_maker, make_judge
+from zorank.oracles.judges import (
+    JUDGES,
+    FunctionJudge,
+    JudgeKind,
+    judge_kinds,
+    judge_maker,
+    make_judge,
+)
 from zorank.oracles.noisy import GaussianNoise, JustNoticeable, PlackettLuce, RandomSwaps
 from zorank.oracles.pictures import PictureOracle
 
@@ -11,6 +18,7 @@ __all__ = [
     "CLIP",
     "JUDGES",
     "ComparisonOracle",
+    "FunctionJudge",
     "FunctionOracle",
     "GaussianNoise",
     "JudgeKind",

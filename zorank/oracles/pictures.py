@@ -48,6 +48,11 @@ class PictureOracle:
     _known: OrderedDict[bytes, float] = field(default_factory=OrderedDict, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.score, type):
+            raise InvalidInput(
+                f"score is the class {self.score.__name__}; create a judge and pass its method: "
+                f"{self.score.__name__}(...).score"
+            )
         if not callable(self.score):
             raise InvalidInput(
                 "score must be a function of pictures that returns a number for each, "

@@ -13,6 +13,7 @@ class TestMyJudge(JudgeContract):
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ import pytest
 from zorank.errors import InvalidInput
 from zorank.oracles import JudgeKind, PictureOracle
 from zorank.oracles.pictures import decode, score_exhibits
-from zorank.protocols import Oracle
+from zorank.protocols import Oracle, Renderer
 from zorank.renderers import Landscape
 from zorank.slates import Points, Question, Slate
 from zorank.types import Exhibit, Poll, Ranking, Values
@@ -106,7 +107,10 @@ class JudgeContract:
 
     @pytest.fixture
     def judge(self) -> Any:
-        """Return the judge that is tested: an object with `score(pictures)`."""
+        """Return the judge that is tested: an object with `score(pictures)`.
+
+        For a function of pictures, return `zorank.oracles.FunctionJudge(function)`.
+        """
         raise NotImplementedError("define a fixture `judge` that returns your judge")
 
     @pytest.fixture
@@ -114,10 +118,19 @@ class JudgeContract:
         """Return RGB pictures of Pillow; override it for a judge of other pictures."""
         return [decode(exhibit) for exhibit in landscapes(4)]
 
+    @pytest.fixture
+    def renderer(self) -> Renderer:
+        """Return a renderer of pictures; override it for a judge of other pictures."""
+        return Landscape(size=32)
+
     def test_it_declares_what_it_needs_and_fits(self, judge: Any) -> None:
         """`requires` and `renderers` are tuples of names; required packages are installed."""
         kind = JudgeKind.of("mine:judge", judge)
-        assert kind.is_installed, f"install {', '.join(kind.requires)} to test this judge"
+        missing = ", ".join(package for package in kind.requires if find_spec(package) is None)
+        assert kind.is_installed, (
+            f"cannot import {missing}; `requires` has import names (PIL, not pillow): install "
+            "what is missing, or correct `requires`"
+        )
         assert kind.make({}) is judge
 
     def test_a_finite_number_for_each_picture(self, judge: Any, pictures: list[Image]) -> None:
@@ -152,9 +165,8 @@ class JudgeContract:
         """Not every picture gets the same score."""
         assert len(set(np.asarray(judge.score(pictures), dtype=float).reshape(-1).tolist())) > 1
 
-    def test_it_ranks_a_slate(self, judge: Any) -> None:
+    def test_it_ranks_a_slate(self, judge: Any, renderer: Renderer) -> None:
         """`PictureOracle` ranks candidates by its scores, higher is better."""
-        renderer = Landscape(size=32)
         draws = np.random.default_rng(0).standard_normal((3, renderer.dim))
         answer = PictureOracle(renderer, judge.score, batch=3).answer(Slate(Points(draws)))
         scores = score_exhibits(judge.score, renderer.render(draws), batch=3)
