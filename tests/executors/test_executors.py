@@ -51,7 +51,7 @@ def test_processes_change_nothing(pool):
         helped = minimize(objectives.squares, np.ones(d), executor=pool, **SETTINGS)
         assert np.array_equal(alone.x, helped.x)
         assert alone.points == helped.points > 20
-    assert not list(SHARED_MEMORY.glob("zorank-*"))
+    assert not list(SHARED_MEMORY.glob(f"zorank-{os.getpid()}-*"))
 
 
 @pytest.mark.parametrize("kind", ["threads", "standard processes", "unknown"])
