@@ -14,22 +14,13 @@ from zorank.protocols import Store
 from zorank.slates import Points
 from zorank.stores import _engine, default_url, open_store, schema
 from zorank.testing import StoreContract
-from zorank.testing.stores import SLATE, answered, at_once
-from zorank.types import Round, RunRecord
+from zorank.testing.stores import SLATE, answered, at_once, example_record
+from zorank.types import Round
 
 
 @pytest.fixture
 def record():
-    return RunRecord(
-        name="a run",
-        optimizer="zo-ranksgd",
-        options={"m": 4, "bounds": None},
-        revision=1,
-        x0=np.array([0.1, -1 / 3, 1e-300]),
-        seed=2**70,
-        version="0.1.0",
-        created_at=1234.5,
-    )
+    return example_record()
 
 
 class Declared:

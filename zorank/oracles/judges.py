@@ -64,9 +64,14 @@ class JudgeKind:
         return "prompt" in inspect.signature(self.maker).parameters
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """The required packages that are not installed."""
+        return tuple(package for package in self.requires if find_spec(package) is None)
+
+    @property
     def is_installed(self) -> bool:
         """Whether all required packages are installed."""
-        return all(find_spec(package) for package in self.requires)
+        return not self.missing
 
     def fits(self, renderer: str, media_type: str) -> bool:
         """Whether it can score the exhibits: raster pictures of a renderer that it supports."""

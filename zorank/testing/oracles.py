@@ -13,7 +13,6 @@ class TestMyJudge(JudgeContract):
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -126,10 +125,9 @@ class JudgeContract:
     def test_it_declares_what_it_needs_and_fits(self, judge: Any) -> None:
         """`requires` and `renderers` are tuples of names; required packages are installed."""
         kind = JudgeKind.of("mine:judge", judge)
-        missing = ", ".join(package for package in kind.requires if find_spec(package) is None)
         assert kind.is_installed, (
-            f"cannot import {missing}; `requires` has import names (PIL, not pillow): install "
-            "what is missing, or correct `requires`"
+            f"cannot import {', '.join(kind.missing)}; `requires` has import names (PIL, not "
+            "pillow): install what is missing, or correct `requires`"
         )
         assert kind.make({}) is judge
 

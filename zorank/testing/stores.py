@@ -34,6 +34,20 @@ SLATE = {"question": "rank", "design": {"kind": "points", "radius": 0.1, "key": 
 """A slate in the form of the log."""
 
 
+def example_record() -> RunRecord:
+    """Return a run whose numbers are lost by careless conversion."""
+    return RunRecord(
+        name="a run",
+        optimizer="zo-ranksgd",
+        options={"m": 4, "bounds": None},
+        revision=1,
+        x0=np.array([0.1, -1 / 3, 1e-300]),
+        seed=2**70,
+        version="0.1.0",
+        created_at=1234.5,
+    )
+
+
 class StoreContract:
     """What every store promises. Define a fixture `store` that returns an empty store."""
 
@@ -45,16 +59,7 @@ class StoreContract:
     @pytest.fixture
     def record(self) -> RunRecord:
         """Return a run whose numbers are lost by careless conversion."""
-        return RunRecord(
-            name="a run",
-            optimizer="zo-ranksgd",
-            options={"m": 4, "bounds": None},
-            revision=1,
-            x0=np.array([0.1, -1 / 3, 1e-300]),
-            seed=2**70,
-            version="0.1.0",
-            created_at=1234.5,
-        )
+        return example_record()
 
     def test_a_record_is_read_back_exactly(self, store: Store, record: RunRecord) -> None:
         """Bit for bit, by name and in the list of all runs."""
