@@ -1,7 +1,7 @@
 // One enlarged picture, with the best so far behind it at the same place: a flip shows differences.
 
 import { el, find } from "./dom.js";
-import { exhibitView, nameOf, silence, toggleSound } from "./media.js";
+import { exhibitView, nameOf, playMedia, silence, toggleSound } from "./media.js";
 import { describe, placeOf } from "./ranking.js";
 
 export function createEnlarged(dialog, context) {
@@ -25,7 +25,7 @@ export function createEnlarged(dialog, context) {
       back.classList.add("back");
       figure.append(back);
     }
-    for (const video of figure.querySelectorAll("video")) video.play().catch(() => {});
+    for (const video of figure.querySelectorAll("video")) playMedia(video);
     flipButton.hidden = !behind;
     if (!dialog.open) dialog.showModal();
     refresh();

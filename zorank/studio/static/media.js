@@ -140,13 +140,21 @@ function audioView(url, label, { onReady, onFail }) {
   return view;
 }
 
+/**
+ * Plays a sound or a video. The browser rejects the promise if the element is paused or removed before it
+ * has started, which is no error; a file that cannot be decoded fires the element's "error" event.
+ */
+export function playMedia(media) {
+  media.play().catch(() => {});
+}
+
 /** Plays or pauses a sound, and pauses all others. */
 export function toggleSound(view) {
   const sound = view.querySelector("audio");
   for (const other of document.querySelectorAll("audio")) if (other !== sound) other.pause();
   if (sound.paused) {
     sound.currentTime = 0;
-    sound.play();
+    playMedia(sound);
   } else {
     sound.pause();
   }
@@ -171,7 +179,7 @@ export function videosInStep(videos) {
     await Promise.all(videos.map(rewind));
     for (const video of videos) {
       video.playbackRate = rate;
-      video.play().catch(() => {});
+      playMedia(video);
     }
   };
   const ready = (video) =>

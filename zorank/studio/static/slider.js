@@ -2,7 +2,7 @@
 // screen reader support.
 
 import { el } from "./dom.js";
-import { exhibitView, kindOf } from "./media.js";
+import { exhibitView, kindOf, playMedia } from "./media.js";
 
 /** Returns { view, setAfter }; media other than pictures are shown side by side. */
 export function comparison({ before, after, beforeLabel = "Start", afterLabel = "Best" }) {
@@ -57,7 +57,7 @@ function sideBySide(before, after, beforeLabel, afterLabel) {
   const half = (exhibit, label) => el("figure", {}, exhibitView(exhibit, { alt: label, eager: true }), el("figcaption", { text: label }));
   const second = half(after, afterLabel);
   const view = el("div", { class: "side-by-side", data: { testid: "slider" } }, half(before, beforeLabel), second);
-  for (const video of view.querySelectorAll("video")) video.play().catch(() => {});
+  for (const video of view.querySelectorAll("video")) playMedia(video);
   return {
     view,
     setAfter(exhibit, label) {
