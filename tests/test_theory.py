@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from tests.helpers.strategies import graph
-from zorank import InvalidInput, Ranking, planning, theory
+from zorank import InvalidInput, Ranking, Run, planning, theory
+from zorank.optimizers import ZORankSGD
 from zorank.problems import sphere
 
 SIZES = [(m, k) for m in range(2, 9) for k in range(1, m + 1)]
@@ -114,15 +115,87 @@ def test_lemma_4_with_the_true_m1_and_m2_holds_for_full_rankings_only():
     assert moment - 4 * error > 1.5 * theory.second_moment_bound(10, 1, 20, m1.value, m2.value)
 
 
-def test_theorem_1_and_its_corollary():
-    d, steps, gap, smoothness = 10, 10_000, 5.0, 2.0
+def linear(slope):
+    return lambda x: x @ slope
+
+
+# In few dimensions and with few ranked, Lemma 4's formula is below the true second moment.
+@pytest.mark.parametrize(("d", "m", "k"), [(1, 100, 1), (2, 100, 1), (3, 100, 1), (1, 30, 1)])
+@pytest.mark.parametrize("kind", ["linear", "sphere", "cosine"])
+def test_a_bound_on_the_second_moment_for_any_ranking(d, m, k, kind):
+    f = {
+        "linear": linear(np.eye(d)[0]),
+        "sphere": sphere,
+        "cosine": lambda x: np.cos(3 * x).sum(axis=-1),
+    }[kind]
+    g = rank_gradients(f, np.full(d, 0.2), 1.0, m, k, 4000, seed=5)
+    squares = (g**2).sum(axis=1)
+    error = squares.std() / np.sqrt(squares.size)
+    bound = theory.ranking_moment_bound(m, d, theory.top_k_comparisons(m, k))
+    assert squares.mean() + 4 * error < bound
+
+
+def test_lemma_4s_formula_fails_for_the_best_of_a_hundred_on_a_line():
+    g = rank_gradients(linear(np.ones(1)), np.zeros(1), 1.0, 100, 1, 20_000, seed=6)
+    moment = (g**2).mean()
+    assert moment == pytest.approx(6.6, abs=0.2)
+    assert moment > 1.5 * theory.second_moment_bound(100, 1, 1)
+
+
+@pytest.mark.parametrize(("m", "k"), TEN_PAIRS)
+def test_the_bound_for_any_ranking_in_more_dimensions(m, k):
+    moment, error = second_moment(m, k)
+    bound = theory.ranking_moment_bound(m, 20, theory.top_k_comparisons(m, k))
+    assert moment - 4 * error < bound < 12 * moment  # at m = 2 it is the moment itself
+
+
+def test_the_bound_holds_for_rankings_with_ties_and_a_worst():
+    # The best two tie, then the third; the last is the worst; the others are not compared.
+    m, d = 6, 4
+    graph = [(0, 2), (1, 2), *((i, j) for i in range(3) for j in range(3, 6)), (3, 5), (4, 5)]
+    xi = np.random.default_rng(7).standard_normal((20_000, m, d))
+    order = np.argsort(sphere(0.3 + xi), axis=1)
+    shown = np.take_along_axis(xi, order[..., None], axis=1)
+    g = sum(shown[:, worse] - shown[:, better] for better, worse in graph) / len(graph)
+    moment = (g**2).sum(axis=1).mean()
+    assert moment < theory.ranking_moment_bound(m, d, graph) < 6 * moment
+
+
+def test_a_graph_that_is_none_is_refused():
+    for comparisons in ([], [(0, 0)], [(0, 9)], [(0.5, 1)], [(0, 1, 2)], [3], None, [("a", "b")]):
+        with pytest.raises(InvalidInput, match="pairs of different whole numbers from 0 to 2"):
+            theory.ranking_moment_bound(3, 2, comparisons)
+
+
+@pytest.mark.parametrize(("m", "k"), [(10, 10), (6, 6), (10, 3), (6, 1)])
+@pytest.mark.parametrize("kind", ["bowl", "cosine"])
+def test_theorem_1_bounds_runs_of_algorithm_1_with_the_corollarys_settings(m, k, kind):
+    d, steps = 10, 400
+    curvature = np.geomspace(0.1, 1.0, d)
+    f, gradient, lowest = {
+        "bowl": (lambda x: (curvature * x * x).sum(axis=-1) / 2, lambda x: curvature * x, 0.0),
+        "cosine": (lambda x: -np.cos(x).sum(axis=-1), np.sin, -d),
+    }[kind]  # both have L = 1
     eta, mu = theory.corollary_step(d, steps), theory.corollary_radius(d, steps)
-    assert eta == pytest.approx(np.sqrt(1 / (d * steps)))
-    assert mu * theory.lemma_1_constant(d) == pytest.approx(np.sqrt(d / steps))
-    bound = theory.theorem_1_bound(gap, steps, eta, mu, smoothness, 10, 10, d)
-    variance = theory.second_moment_bound(10, 10, d)
-    parts = gap / (eta * steps), np.sqrt(d / steps) * smoothness, eta * smoothness / 2 * variance
-    assert bound == pytest.approx(sum(parts))
+    smallest = []
+    for seed in range(5):
+        x0 = np.random.default_rng(seed).standard_normal(d)
+        run = Run(ZORankSGD(m=m, k=k, step=eta, mu=mu, line_search=0), x0, seed=seed)
+        norms = []
+        for _ in range(steps):
+            norms.append(np.linalg.norm(gradient(run.best())))
+            slate = run.ask()
+            run.tell(slate.answer_from(f(np.asarray(slate))))
+        bound = theory.theorem_1_bound(f(x0) - lowest, steps, eta, mu, 1.0, m, k, d)
+        smallest.append(min(norms) / bound)
+    assert max(smallest) < 1  # each run, so the mean as well
+    assert np.mean(smallest) > 0.003  # the bound says something
+
+
+def test_the_corollarys_step_and_radius():
+    d, steps = 10, 10_000
+    assert theory.corollary_step(d, steps) == pytest.approx(np.sqrt(1e-5))
+    assert theory.corollary_radius(d, steps) == pytest.approx(np.sqrt(1e-3) / 6.66, rel=1e-3)
 
 
 @pytest.mark.parametrize(("m", "k", "expected"), [(10, 10, 1.13), (10, 5, 1.25), (100, 1, 2.53)])
@@ -172,3 +245,33 @@ def test_impossible_oracles_are_refused(m, k):
         planning.recommend([])
     with pytest.raises(InvalidInput, match="show more"):
         planning.plans(10, largest_m=3, ranked=5)
+
+
+def test_small_integers_of_numpy_do_not_overflow():
+    small, pairs = np.int8(20), theory.top_k_comparisons(20, 10)
+    assert theory.edges(small, np.int8(10)) == theory.edges(20, 10) == len(pairs)
+    assert theory.second_moment_bound(small, small, 3) == theory.second_moment_bound(20, 20, 3)
+    assert theory.ranking_moment_bound(small, np.int8(100), pairs) == pytest.approx(
+        theory.ranking_moment_bound(20, 100, pairs)
+    )
+
+
+def test_the_last_of_m_needs_no_comparison():
+    def bound(k):
+        return theory.theorem_1_bound(1.0, 10, 0.1, 0.1, 1.0, 5, k, 3)
+
+    assert bound(4) == bound(5) < bound(3)
+
+
+@pytest.mark.parametrize(("m", "k"), [(5.0, 2.0), ("5", 2), (None, 1), (float("nan"), 1), (3, 4)])
+def test_sizes_that_are_none_are_refused(m, k):
+    with pytest.raises(InvalidInput, match="whole numbers m ≥ 2 and 1 ≤ k ≤ m"):
+        theory.edges(m, k)
+
+
+@pytest.mark.parametrize("name", ["gap", "steps", "eta", "mu", "smoothness", "d"])
+def test_numbers_that_cannot_be_are_refused(name):
+    good = {"gap": 1.0, "steps": 10, "eta": 0.1, "mu": 0.1, "smoothness": 1.0, "m": 5, "k": 5}
+    for bad in (-1, float("nan"), None, "3"):
+        with pytest.raises(InvalidInput, match=f"{name} must be a finite number above 0"):
+            theory.theorem_1_bound(**{**good, "d": 3, name: bad})

@@ -146,6 +146,11 @@ def comparisons_to_rank(m: int, k: int) -> int:
     return m - k + sum(int(np.ceil(np.log2(j))) for j in range(m + 2 - k, m + 1))
 
 
+def normal_order_means(m: int) -> Vector:
+    """Return the means of m ordered standard normals, (m,), in increasing order."""
+    return _normal_order_statistics(m)[0]
+
+
 @lru_cache(maxsize=256)
 def _normal_order_statistics(m: int) -> tuple[Vector, Matrix]:
     """Return means, (m,), and second moments E[z_(i) z_(j)], (m, m), of m ordered normals."""

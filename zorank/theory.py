@@ -6,7 +6,8 @@ and its corollary. docs/theory.md says which of the statements hold under which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank._deprecation import renamed
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, required_by
 from zorank.types import Matrix, Vector, as_vector
 
 if TYPE_CHECKING:
@@ -26,23 +27,72 @@ LEMMA_3_ISOTROPIC = 32 / np.pi
 
 def edges(m: int, k: int) -> int:
     """Return |E|, the number of comparisons in an answer of an (m, k) oracle (Lemma 2)."""
-    check_mk(m, k)
+    m, k = check_mk(m, k)
     return k * m - (k * k + k) // 2
 
 
 def neighbouring_pairs(m: int, k: int) -> int:
     """Return N(E), the number of ordered pairs of edges that share a candidate (Lemma 2)."""
-    check_mk(m, k)
+    m, k = check_mk(m, k)
     return m * m * k + m * k * k - k**3 + k * k - 4 * m * k + 2 * k
 
 
 def second_moment_bound(
     m: int, k: int, d: int, m1: float | None = None, m2: float | None = None
 ) -> float:
-    """Return Lemma 4's bound on E|g̃|²; M1 and M2 default to Lemma 3's bound 2d."""
+    """Return Lemma 4's bound on E|g̃|²; M1 and M2 default to Lemma 3's bound 2d.
+
+    Its proof holds for k = m only: see `ranking_moment_bound` for other rankings.
+    """
     e = edges(m, k)
     m1, m2 = (2.0 * d if value is None else value for value in (m1, m2))
     return 2 * d / e + neighbouring_pairs(m, k) / e**2 * m2 + m1
+
+
+def top_k_comparisons(m: int, k: int) -> list[tuple[int, int]]:
+    """Return the edges (better, worse) of a ranking of the best k of m, which are 0 to k − 1."""
+    m, k = check_mk(m, k)
+    return [(i, j) for i in range(k) for j in range(i + 1, m)]
+
+
+def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]]) -> float:
+    """Return a bound on E|g̃|² that holds for every f and any ranking with this graph.
+
+    The comparisons may depend on the values, as those of the best k do. The bound is the smaller
+    of two. By Jensen's inequality |g̃|² is at most the mean of |ξ_i − ξ_j|² over the edges, so
+    E|g̃|² ≤ d m (m − 1)/|E|. And g̃ = Σ w_i ξ_i with Σ w_i = 0 is at most |w| σ, where σ is the
+    largest singular value of an (m − 1) × d normal matrix: E|g̃|² ≤ |w|² ((√(m − 1) + √d)² + 1).
+
+    Args:
+        m: the number of candidates.
+        d: the dimension.
+        comparisons: the edges (better, worse), as indices below m. If the graph varies from answer
+            to answer, the bound is the largest over the graphs that occur.
+    """
+    m, _ = check_mk(m, 1)
+    _check_positive(d=d)
+    try:
+        graph = np.array(list(comparisons))
+        fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
+    except (TypeError, ValueError):
+        fits = False
+    if not fits or graph.min() < 0 or graph.max() >= m or (graph[:, 0] == graph[:, 1]).any():
+        raise InvalidInput(f"expected pairs of different whole numbers from 0 to {m - 1}")
+    better, worse = (np.bincount(column, minlength=m) for column in graph.T)
+    return _moment_bound(m, d, len(graph), (worse - better) / len(graph))
+
+
+def _moment_bound(m: int, d: int, edge_count: int, weights: Vector) -> float:
+    jensen = float(d) * m * (m - 1) / edge_count
+    singular = float(weights @ weights) * ((np.sqrt(m - 1) + np.sqrt(float(d))) ** 2 + 1)
+    return float(min(jensen, singular))
+
+
+def _top_k_moment_bound(m: int, k: int, d: int) -> float:
+    """Return `ranking_moment_bound` of the best k of m, without listing the edges."""
+    ranks = np.arange(m)
+    weights = np.where(ranks < k, 2.0 * ranks - m + 1, k) / edges(m, k)
+    return _moment_bound(m, d, edges(m, k), weights)
 
 
 def theorem_1_bound(
@@ -57,9 +107,17 @@ def theorem_1_bound(
     m1: float | None = None,
     m2: float | None = None,
 ) -> float:
-    """Return Theorem 1's bound on E min_t |∇f(x_t)| after `steps` steps; gap is f(x0) − f*."""
-    _check_positive(steps=steps, eta=eta, mu=mu, d=d)
-    variance = second_moment_bound(m, k, d, m1, m2)
+    """Return Theorem 1's bound on E min_t |∇f(x_t)| after `steps` steps; gap is f(x0) − f*.
+
+    E|g̃|² is bounded by `ranking_moment_bound` and, for full rankings, by Lemma 4 if that is
+    smaller; m1 and m2 are used for full rankings only. For k < m − 1, that Lemma 1 holds is
+    assumed: it was checked by sampling, but is proved for full rankings only.
+    """
+    m, k = check_mk(m, k)
+    _check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)
+    variance = _top_k_moment_bound(m, k, d)
+    if k >= m - 1:  # the last of m needs no comparison
+        variance = min(variance, second_moment_bound(m, m, d, m1, m2))
     return (
         gap / (eta * steps)
         + lemma_1_constant(d) * mu * smoothness
@@ -164,10 +222,8 @@ def _q(u: float, d: int) -> float:
 
     F is the distribution function of χ² with 2d − 1 degrees of freedom, p the normal density.
     """
-    try:
+    with required_by("the constant of Lemma 1", "scipy", "experiments"):
         from scipy.special import gammainc
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the constant of Lemma 1", "scipy", "experiments") from error
     end = 2 * np.sqrt(2) * u
     t, w = gauss_legendre(200)
     half = min(end, 10.0) / 2  # the normal density beyond 10 is negligible
@@ -192,16 +248,24 @@ def _draw(
     return xi, np.stack(values)
 
 
-def check_mk(m: int, k: int) -> None:
-    """Raise unless 1 ≤ k ≤ m and m ≥ 2."""
-    if int(m) != m or int(k) != k or m < 2 or not 1 <= k <= m:
-        raise InvalidInput(f"an (m, k) oracle needs m ≥ 2 and 1 ≤ k ≤ m, found m = {m}, k = {k}")
+def check_mk(m: int, k: int) -> tuple[int, int]:
+    """Return m and k as plain integers; raise unless 1 ≤ k ≤ m and m ≥ 2."""
+    try:
+        whole = (operator.index(m), operator.index(k))
+    except TypeError:
+        whole = (0, 0)
+    if whole[0] < 2 or not 1 <= whole[1] <= whole[0]:
+        raise InvalidInput(
+            f"an (m, k) oracle needs whole numbers m ≥ 2 and 1 ≤ k ≤ m, found m = {m!r:.20}, "
+            f"k = {k!r:.20}"
+        )
+    return whole
 
 
 def _check_positive(**numbers: float) -> None:
     for name, value in numbers.items():
-        if not 0 < value < np.inf:
-            raise InvalidInput(f"{name} must be a finite number above 0, found {value}")
+        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
+            raise InvalidInput(f"{name} must be a finite number above 0, found {value!r:.40}")
 
 
 __getattr__ = renamed(
