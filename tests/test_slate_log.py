@@ -12,6 +12,7 @@ from hypothesis import given
 from tests.helpers.strategies import slates
 from tests.optimizers.test_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
+from zorank._recipe_json import digest
 from zorank._recipes import (
     DerivedPoints,
     DerivedVector,
@@ -23,7 +24,7 @@ from zorank._recipes import (
     round_large,
 )
 from zorank._run_slates import ask_optimizer
-from zorank._slate_json import RECIPE_SIZE, decode, digest, encode
+from zorank._slate_json import RECIPE_SIZE, decode, encode
 from zorank._slate_log import ShownCandidates, record
 from zorank.optimizers import Auto, RankProcess, ZORankSGD
 from zorank.problems import sphere

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from zorank._slate_json import FindVector, add_looks, decode, digest, encode, has_design
+from zorank._recipe_json import FindVector, digest
+from zorank._slate_json import add_looks, decode, encode, has_design
 from zorank.errors import StoreError
 from zorank.slates import Points, Slate
 from zorank.types import Matrix, Vector

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from zorank._arrays import Array32, Matrix, Vector, Vector32, as_start, as_vector
 from zorank.answers import (
@@ -30,6 +30,7 @@ __all__ = [
     "Ballot",
     "Exhibit",
     "Group",
+    "Json",
     "Matrix",
     "Order",
     "Poll",
@@ -44,6 +45,9 @@ __all__ = [
     "as_vector",
     "ranking_from_json",
 ]
+
+Json: TypeAlias = Mapping[str, Any]
+"""A JSON object."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +86,9 @@ class Round:
     answer: Answer | None = None
     rater: str | None = None
     answered_at: float | None = None
-    note: Mapping[str, Any] = field(default_factory=dict)
+    note: Json = field(default_factory=dict)
     key: str = field(default="", compare=False)
-    slate: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    slate: Json | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
