@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, MissingExtra, required_by
 from zorank.types import Array32, Exhibit, Matrix, Vector
 
 SIDE = 64
@@ -175,10 +175,8 @@ def reader_of(media_type: str) -> Callable[[bytes], Vector] | None:
 
 
 def _read_picture(file: bytes) -> Vector:
-    try:
+    with required_by("the descriptor of pictures", "pillow", "studio"):
         from PIL import Image
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the descriptor of pictures", "pillow", "studio") from error
     picture = Image.open(BytesIO(file)).convert("RGB")
     small = picture.resize((SIDE, SIDE), Image.Resampling.BOX)
     return np.asarray(pictures(_to_array(small)[None])[0])

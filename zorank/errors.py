@@ -3,7 +3,8 @@
 A message says what was wrong, what is expected and what to do, in one sentence.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class ZorankError(Exception):
@@ -53,6 +54,15 @@ class MissingExtra(ZorankError, ImportError):
             f"{what} needs {library}, which is not installed; "
             f"install it with: pip install {package}"
         )
+
+
+@contextmanager
+def required_by(what: str, library: str, extra: str | None = None) -> Iterator[None]:
+    """Raise MissingExtra, with these arguments, if an import in the block finds no module."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtra(what, library, extra) from error
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:

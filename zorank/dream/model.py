@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from zorank.dream.samplers import Grid, Guess
 from zorank.dream.vocabulary import WORDS
-from zorank.errors import MissingExtra
+from zorank.errors import required_by
 from zorank.types import Vector
 
 SHAPE = (16, 16, 16)
@@ -77,10 +77,8 @@ def _file(name: str) -> bytes:
 
 @cache
 def _session(name: str) -> Any:
-    try:
+    with required_by("dream", "onnxruntime", "dream"):
         import onnxruntime
-    except ModuleNotFoundError as error:
-        raise MissingExtra("dream", "onnxruntime", "dream") from error
     options = onnxruntime.SessionOptions()
     # One thread per picture, so that results do not depend on how many are rendered at once.
     options.intra_op_num_threads = 1

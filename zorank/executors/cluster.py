@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from zorank.errors import EvaluationError, InvalidInput, MissingExtra
+from zorank.errors import EvaluationError, InvalidInput, required_by
 from zorank.executors.workers import WorkerExecutor
 from zorank.slates import Design
 
@@ -30,10 +30,8 @@ class Cluster(WorkerExecutor):
     """
 
     def __init__(self, address: Any, connect_seconds: float = CONNECT_SECONDS) -> None:
-        try:
+        with required_by("a cluster", "distributed", "cluster"):
             import distributed
-        except ImportError as error:
-            raise MissingExtra("a cluster", "distributed", "cluster") from error
         self._owns_client = isinstance(address, str)
         self.client: Any = _connect(address, connect_seconds) if self._owns_client else address
         kind: Any = distributed.Client

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.errors import InvalidInput, MissingExtra, unknown_name
+from zorank.errors import InvalidInput, required_by, unknown_name
 from zorank.experiments.peers import GUESTS, PEERS
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
@@ -120,10 +120,8 @@ def run_trial(trial: Trial) -> Row:
 
 def bbob(function: int, instance: int, dim: int) -> tuple[Callable[[Vector], float], float]:
     """Return a function of the suite and its minimum."""
-    try:
+    with required_by("BBOB", "coco-experiment", "experiments"):
         import cocoex
-    except ModuleNotFoundError as error:
-        raise MissingExtra("BBOB", "coco-experiment", "experiments") from error
     suite = cocoex.Suite(
         "bbob", f"instances: {instance}", f"dimensions: {dim} function_indices: {function}"
     )

@@ -13,9 +13,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zorank import optimizers, rng
-from zorank.errors import MissingExtra
+from zorank import rng
+from zorank.errors import required_by
+from zorank.optimizers.auto import Auto
+from zorank.optimizers.auto_search import AutoSearch
 from zorank.optimizers.cma_es import load_pycma
+from zorank.protocols import AnyOptimizer
 from zorank.types import Vector
 
 
@@ -33,27 +36,25 @@ class Contender(Protocol):
 
 @dataclass
 class Ours:
-    """An optimizer of zorank's registry."""
+    """An optimizer of zorank, or auto with other constants."""
 
-    name: str
-    options: dict[str, Any]
+    optimizer: AnyOptimizer | AutoSearch
     x0: Vector
     seed: int
 
     def __post_init__(self) -> None:
-        self._optimizer = optimizers.make(self.name, self.options)
-        self._state = self._optimizer.init(self.x0)
+        self._state = self.optimizer.init(self.x0)
         self._rounds = 0
 
     def ask(self) -> Vector:
         """Return the next slate."""
-        self._slate = self._optimizer.ask(self._state, rng.for_round(self.seed, self._rounds))
+        self._slate = self.optimizer.ask(self._state, rng.for_round(self.seed, self._rounds))
         return np.asarray(self._slate)
 
     def tell(self, values: Vector) -> None:
         """Answer the slate."""
         answer = self._slate.answer_from(values)
-        self._state = self._optimizer.tell(self._state, self._slate, answer)
+        self._state = self.optimizer.tell(self._state, self._slate, answer)
         self._rounds += 1
 
 
@@ -181,19 +182,14 @@ class LimitedMemory:
 
 def load_guest(module: str, extra: str | None = None) -> Any:
     """Import a module, or raise an error that says what to install."""
-    try:
+    with required_by("this comparison", module.partition(".")[0], extra):
         return import_module(module)
-    except ModuleNotFoundError as error:
-        library = module.partition(".")[0]
-        raise MissingExtra("this comparison", library, extra) from error
 
 
 def load_cmaes() -> Any:
     """Import the package cmaes, or raise an error that says what to install."""
-    try:
+    with required_by("the comparison with CMA-ES", "cmaes", "experiments"):
         import cmaes
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the comparison with CMA-ES", "cmaes", "experiments") from error
     return cmaes
 
 
@@ -207,7 +203,7 @@ def _pycma(**options: Any) -> Callable[[Vector, float, int], Contender]:
 
 
 PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
-    "auto": lambda x0, sigma0, seed: Ours("auto", {"sigma0": sigma0}, x0, seed),
+    "auto": lambda x0, sigma0, seed: Ours(Auto(sigma0=sigma0), x0, seed),
     "pycma": _pycma(),
     "pycma diagonal": _pycma(CMA_diagonal=True),
     "pycma VkD": _pycma(vkd=True),

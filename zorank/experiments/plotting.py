@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, required_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,11 +25,9 @@ STYLE = {
 
 def load_figure() -> tuple[Any, Any]:
     """Import Matplotlib and its Figure, or raise an error that names the missing extra."""
-    try:
+    with required_by("a plot", "matplotlib", "experiments"):
         import matplotlib as mpl
         from matplotlib.figure import Figure
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a plot", "matplotlib", "experiments") from error
     return mpl, Figure
 
 

@@ -1,7 +1,7 @@
 """The optimizers, one file each.
 
-To add one, write its file, add its class to `REGISTRY`, and add a row to the contract tests. The
-pages of settings and the command line read the registry.
+To add one, write its file and add its class to `REGISTRY`. The contract tests, the pages of
+settings and the command line read the registry.
 """
 
 import dataclasses

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, MissingExtra, required_by
 from zorank.estimators import rank_weights
 from zorank.optimizers.settings import (
     Bounds,
@@ -147,8 +148,15 @@ def _pycma_bounds(box: Box) -> list[list[float]]:
 
 def load_pycma() -> Any:
     """Import the package cma; raise MissingExtra if it is not installed."""
-    try:
+    with required_by(*_EXTRA):
         import cma
-    except ModuleNotFoundError as error:
-        raise MissingExtra("the optimizer cma-es", "cma", "cma") from error
     return cma
+
+
+def check_pycma() -> None:
+    """Raise MissingExtra if the package cma is not installed; importing it takes seconds."""
+    if find_spec("cma") is None:
+        raise MissingExtra(*_EXTRA)
+
+
+_EXTRA = ("the optimizer cma-es", "cma", "cma")

@@ -27,7 +27,12 @@ METHODS: dict[str, type[AnyOptimizer]] = {cls.name: cls for cls in (ZORankSGD, Z
 
 @dataclass(frozen=True, eq=False)
 class PickState:
-    """The start in case none is picked and, once one is, the state of the method."""
+    """The state of pick-start.
+
+    Attributes:
+        x0: the start of the run, placed in the method's space.
+        inner: the state of the method; None before a start is picked.
+    """
 
     x0: Vector
     inner: Any = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, required_by
 from zorank.protocols import Renderer
 from zorank.slates import Slate
 from zorank.types import Answer, Exhibit, Vector
@@ -97,10 +97,8 @@ def score_exhibits(score: Score, exhibits: Sequence[Exhibit], batch: int = 8) ->
 
 def decode(exhibit: Exhibit) -> Image:
     """Decode an exhibit as an RGB picture."""
-    try:
+    with required_by("a judge of pictures", "pillow", "studio"):
         from PIL import Image, UnidentifiedImageError
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a judge of pictures", "pillow", "studio") from error
     try:
         return Image.open(BytesIO(exhibit.data)).convert("RGB")
     except UnidentifiedImageError as error:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, required_by
 
 _SIZES = (16, 4096)
 
@@ -44,8 +44,6 @@ def resized(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
 
 
 def _pillow() -> Any:
-    try:
+    with required_by("pictures", "pillow", "studio"):
         from PIL import Image
-    except ModuleNotFoundError as error:
-        raise MissingExtra("pictures", "pillow", "studio") from error
     return Image

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import MissingExtra, RenderError, ZorankError
+from zorank.errors import RenderError, ZorankError, required_by
 from zorank.rl import mujoco_camera
 from zorank.rl.environments import MAX_STEPS, is_mujoco, make_env
 from zorank.rl.mujoco_camera import Frame, Stage
@@ -132,10 +132,8 @@ def _to_rgb(frame: Frame) -> Frame:
 
 def encode(frames: Iterable[Frame], rate: float) -> bytes:
     """Return frames as an MP4 that browsers can play."""
-    try:
+    with required_by("clips", "imageio-ffmpeg", "rl"):
         import imageio_ffmpeg
-    except ModuleNotFoundError as error:
-        raise MissingExtra("clips", "imageio-ffmpeg", "rl") from error
     remaining = iter(frames)
     first = next(remaining)
     height, width = (side - side % 2 for side in first.shape[:2])  # H.264 needs even sizes

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, MissingExtra, required_by
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.rl.policy import ActionBounds, ActionSpace, Array
 from zorank.types import Vector
@@ -203,10 +203,8 @@ def action_space_of(env: Any, clip: bool) -> ActionSpace:
 
 def load_gymnasium() -> Any:
     """Import Gymnasium; the error says which extra to install."""
-    try:
+    with required_by("a policy", "gymnasium", "rl"):
         import gymnasium
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a policy", "gymnasium", "rl") from error
     return gymnasium
 
 

@@ -14,12 +14,10 @@ This requires that a subtraction exactly undoes an addition, which floating-poin
 not guarantee; `grid.py` explains how it is achieved.
 """
 
-from zorank.errors import MissingExtra
+from zorank.errors import required_by
 
-try:
+with required_by("zorank.torch", "torch", "torch"):
     import torch as _torch  # noqa: F401  the library, not this package
-except ModuleNotFoundError as error:
-    raise MissingExtra("zorank.torch", "torch", "torch") from error
 
 from zorank.torch.trainer import RankTrainer
 

@@ -29,18 +29,7 @@ class DescentState:
 
 @dataclass(frozen=True, kw_only=True)
 class ModuleDescent:
-    """Rank-based descent of a module's weights.
-
-    Attributes:
-        m: the number of candidates of a round.
-        step: η, the step size of an answer.
-        mu: μ, the distance of the candidates from the module.
-        law: the distribution of the directions, "normal" or "rademacher" (±1, faster to draw).
-        relative: whether η and μ are relative to each tensor's initial root mean square.
-        step_decay: the factor of η after each estimate.
-        mu_decay: the factor of μ after each estimate.
-        widen: the factor of μ after an answer "no difference".
-    """
+    """Rank-based descent of a module's weights; `RankTrainer` documents the settings."""
 
     name: ClassVar[str] = "torch-rank-trainer"
     revision: ClassVar[int] = 1

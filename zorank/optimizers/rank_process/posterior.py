@@ -10,8 +10,7 @@ box, which is the evidence, and the posterior of u. The computation uses only di
 candidates, so its cost does not depend on d.
 
 With Gumbel instead of normal noise this is the Plackett–Luce model. Its Laplace approximation was
-tried first and overestimated the noise of judges by up to a factor of three (docs/few-answers.md
-has the numbers).
+tried first and overestimated the noise of judges.
 
 A larger utility is better; its prior variance is 1.
 """
