@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import zorank.testing
-from tests.test_bare import message_without, python
+from tests.helpers.processes import python
+from tests.test_bare import message_without
 from zorank import Ranking, optimizers
 from zorank.oracles import FunctionOracle
 from zorank.problems import sphere
@@ -166,11 +167,11 @@ class ConstantScore:
         return [1.0] * len(pictures)
 
 
-def call(suite, test, **fixtures):
-    """Run one test of a suite; fixtures that are not given come from the suite itself."""
-    tests = suite()
+def call(suite, test, implementation):
+    """Run one test of a suite; the other fixtures come from the suite itself."""
+    tests, fixtures = suite(), {FIXTURES[suite]: implementation, "question": "rank", "k": 1}
     if isinstance(tests, RendererContract):
-        fixtures["resolved"] = resolve(fixtures["renderer"])
+        fixtures["resolved"] = resolve(implementation)
         draws = np.random.default_rng(0).standard_normal((tests.count, fixtures["resolved"].dim))
         fixtures["candidates"] = draws
     if isinstance(tests, StoreContract):
@@ -183,78 +184,52 @@ def call(suite, test, **fixtures):
 
 
 PURE = "test_ask_and_tell_are_pure"
-LAW = "test_an_increasing_transform_of_f_leaves_the_run_identical"
+LAW = "test_increasing_transforms_of_f_leave_the_run_identical"
 SAME = "test_the_same_candidate_gives_the_same_exhibit"
 ONE_EACH = "test_one_exhibit_of_the_declared_type_for_each"
+FITS = "test_the_answer_fits_the_slate"
 BROKEN = [
-    (OptimizerContract, PURE, {"optimizer": DrawsItsOwnNumbers()}),
-    (OptimizerContract, PURE, {"optimizer": ChangesItsState()}),
-    (OptimizerContract, LAW, {"optimizer": ReadsValues(), "transform": "affine"}),
-    (
-        OptimizerContract,
-        "test_it_is_a_frozen_dataclass_of_plain_json",
-        {"optimizer": Forgetful()},
-    ),
-    (StoreContract, "test_a_record_is_read_back_exactly", {"store": Inexact()}),
-    (
-        StoreContract,
-        "test_only_the_waiting_round_can_be_answered",
-        {"store": AcceptsEveryAnswer()},
-    ),
-    (RendererContract, SAME, {"renderer": NeverTheSame()}),
-    (RendererContract, ONE_EACH, {"renderer": OneTooFew()}),
-    (RendererContract, ONE_EACH, {"renderer": AnotherType()}),
-    (
-        RendererContract,
-        "test_it_does_not_change_the_candidates",
-        {"renderer": ChangesCandidates()},
-    ),
-    (
-        OracleContract,
-        "test_the_same_slate_gets_the_same_answer",
-        {"oracle": NeverTheSameAnswer()},
-    ),
-    (
-        OracleContract,
-        "test_the_answer_fits_the_slate",
-        {"oracle": OutsideTheSlate(), "question": "rank"},
-    ),
-    (
-        OracleContract,
-        "test_the_answer_fits_the_slate",
-        {"oracle": AlwaysValues(), "question": "rank"},
-    ),
-    (
-        OracleContract,
-        "test_it_ranks_no_deeper_than_asked",
-        {"oracle": NeverTheSameAnswer(), "k": 1},
-    ),
-    (
-        JudgeContract,
-        "test_a_score_does_not_depend_on_the_others",
-        {"judge": ComparesWithinABatch()},
-    ),
-    (JudgeContract, "test_it_tells_pictures_apart", {"judge": ConstantScore()}),
-    (JudgeContract, "test_it_declares_what_it_needs_and_fits", {"judge": ConstantScore()}),
+    (OptimizerContract, DrawsItsOwnNumbers(), PURE),
+    (OptimizerContract, ChangesItsState(), PURE),
+    (OptimizerContract, ReadsValues(), LAW),
+    (OptimizerContract, Forgetful(), "test_it_is_a_frozen_dataclass_of_plain_json"),
+    (StoreContract, Inexact(), "test_a_record_is_read_back_exactly"),
+    (StoreContract, AcceptsEveryAnswer(), "test_only_the_waiting_round_can_be_answered"),
+    (RendererContract, NeverTheSame(), SAME),
+    (RendererContract, OneTooFew(), ONE_EACH),
+    (RendererContract, AnotherType(), ONE_EACH),
+    (RendererContract, ChangesCandidates(), "test_it_does_not_change_the_candidates"),
+    (OracleContract, NeverTheSameAnswer(), "test_the_same_slate_gets_the_same_answer"),
+    (OracleContract, OutsideTheSlate(), FITS),
+    (OracleContract, AlwaysValues(), FITS),
+    (OracleContract, NeverTheSameAnswer(), "test_it_ranks_no_deeper_than_asked"),
+    (JudgeContract, ComparesWithinABatch(), "test_a_score_does_not_depend_on_the_others"),
+    (JudgeContract, ConstantScore(), "test_it_tells_pictures_apart"),
+    (JudgeContract, ConstantScore(), "test_it_declares_what_it_needs_and_fits"),
 ]
+FIXTURES = {
+    OptimizerContract: "optimizer",
+    StoreContract: "store",
+    RendererContract: "renderer",
+    OracleContract: "oracle",
+    JudgeContract: "judge",
+}
 CORRECT = {
-    OptimizerContract: {"optimizer": Walk(), "transform": "affine"},
-    StoreContract: {},
-    RendererContract: {"renderer": Texts()},
-    OracleContract: {"oracle": FunctionOracle(sphere), "question": "rank", "k": 1},
+    OptimizerContract: Walk,
+    StoreContract: MemoryStore,
+    RendererContract: Texts,
+    OracleContract: lambda: FunctionOracle(sphere),
 }
 
 
 @pytest.mark.parametrize(
-    ("suite", "test", "fixtures"),
-    BROKEN,
-    ids=lambda v: next(iter(v.values())).__class__.__name__ if isinstance(v, dict) else "",
+    ("suite", "broken", "test"), BROKEN, ids=[type(broken).__name__ for _, broken, _ in BROKEN]
 )
-def test_a_broken_implementation_fails(suite, test, fixtures):
+def test_a_broken_implementation_fails(suite, broken, test):
     with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
-        call(suite, test, **fixtures)
+        call(suite, test, broken)
     if suite in CORRECT:
-        call(suite, test, **({"store": MemoryStore()} | CORRECT[suite]))
+        call(suite, test, CORRECT[suite]())
 
 
 THIRD_PARTY = """

@@ -14,7 +14,7 @@ test suite for implementations of each role.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import (
     TYPE_CHECKING,
@@ -30,7 +30,7 @@ from typing import (
 import numpy as np
 
 from zorank.slates import Slate
-from zorank.types import Answer, Ballot, Exhibit, Matrix, Round, RunRecord, Vector
+from zorank.types import Answer, Ballot, Exhibit, Json, Matrix, Round, RunRecord, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -237,12 +237,7 @@ class Store(Protocol):
         ...
 
     def append(
-        self,
-        name: str,
-        index: int,
-        shown_at: float,
-        after: str = "",
-        slate: Mapping[str, Any] | None = None,
+        self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
         """Append round `index`, which then waits for an answer, and return its line.
 
@@ -304,9 +299,7 @@ class Store(Protocol):
         """
         ...
 
-    def change_meta(
-        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
-    ) -> None:
+    def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
         """Set some keys of the run's `meta` and delete others, atomically."""
         ...
 

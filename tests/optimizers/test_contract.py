@@ -1,4 +1,7 @@
-"""What every optimizer promises (`zorank.testing`). A new one joins by a line in CASES."""
+"""What every optimizer promises (`zorank.testing`).
+
+A registered one joins by itself, with its default settings; a line in CASES gives it others.
+"""
 
 import numpy as np
 import pytest
@@ -43,9 +46,32 @@ CASES = [
     ("cma-es", {"m": 8}),
     ("cma-es", {"m": 6, "k": 3, "diagonal": True, "bounds": (-2.0, 2.0)}),
 ]
+CASES += [(name, {}) for name in optimizers.REGISTRY if name not in dict(CASES)]
 MADE = [optimizers.make(name, options) for name, options in CASES]
-PLAIN = [optimizer for optimizer in MADE if not uses_looks(optimizer)]
-LOOKING = [optimizer for optimizer in MADE if uses_looks(optimizer)]
+FIRST = {name: optimizers.make(name, options) for name, options in reversed(CASES)}
+"""The first case of each optimizer; `make quick` leaves the others out, and preference models."""
+
+
+def is_quick(optimizer):
+    models = ("rank-process", "rank-looks")
+    return optimizer.name not in models and optimizer == FIRST[optimizer.name]
+
+
+def rows(chosen):
+    """The cases as parameters of a test."""
+    return [
+        pytest.param(
+            optimizer,
+            marks=[] if is_quick(optimizer) else pytest.mark.slow,
+            id=str(optimizer),
+        )
+        for optimizer in MADE
+        if chosen(optimizer)
+    ]
+
+
+PLAIN = rows(lambda optimizer: not uses_looks(optimizer))
+LOOKING = rows(uses_looks)
 DIM = 7
 
 
@@ -58,18 +84,14 @@ def small_pools():
         yield
 
 
-def test_every_registered_optimizer_has_a_case():
-    assert {name for name, _ in CASES} == set(optimizers.REGISTRY)
-
-
 class TestOptimizers(OptimizerContract):
-    @pytest.fixture(params=PLAIN, ids=str)
+    @pytest.fixture(params=PLAIN)
     def optimizer(self, request):
         return request.param
 
 
 class TestLookingOptimizers(LookingOptimizerContract):
-    @pytest.fixture(params=LOOKING, ids=str)
+    @pytest.fixture(params=LOOKING)
     def optimizer(self, request):
         return request.param
 
@@ -98,15 +120,17 @@ def take_any_answer(data, optimizer, rounds, looks=None):
         assert run.looks_problem == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("optimizer", MADE, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_it_takes_any_answer(optimizer, data):
     take_any_answer(data, optimizer, 8)
 
 
-@pytest.mark.parametrize("optimizer", LOOKING, ids=str)
-@settings(max_examples=8)
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", LOOKING)
+@settings(max_examples=5)
 @given(data=st.data())
 def test_with_looks_it_takes_any_answer(optimizer, data):
     take_any_answer(data, optimizer, 5, ProductLooks(optimizer, DIM))

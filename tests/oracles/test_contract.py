@@ -1,4 +1,4 @@
-"""What every oracle and every judge of pictures promises (`zorank.testing`): one row for each."""
+"""What every oracle and every judge of pictures promises (`zorank.testing`)."""
 
 import io
 
@@ -9,6 +9,7 @@ from PIL import Image
 from tests.helpers.tiny_clip import save_tiny_clip
 from zorank.oracles import (
     CLIP,
+    JUDGES,
     ComparisonOracle,
     FunctionOracle,
     GaussianNoise,
@@ -16,8 +17,8 @@ from zorank.oracles import (
     PictureOracle,
     PlackettLuce,
     RandomSwaps,
-    make_judge,
 )
+from zorank.oracles.judge_kinds import JudgeKind
 from zorank.problems import sphere
 from zorank.testing import JudgeContract, OracleContract
 from zorank.types import Exhibit
@@ -59,10 +60,13 @@ class TestOracles(OracleContract):
         return request.param
 
 
-class TestDream(JudgeContract):
-    @pytest.fixture
-    def judge(self):
-        return make_judge("dream", {"prompt": "snowy night"})
+class TestJudges(JudgeContract):
+    """A registered judge joins by itself, unless it needs a model: those have a class below."""
+
+    @pytest.fixture(params=[name for name in JUDGES if name != "clip"])
+    def judge(self, request):
+        kind = JudgeKind.of(request.param, JUDGES[request.param])
+        return kind.make({"prompt": "snowy night"} if kind.reads_prompts else {})
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,7 @@ def folder(tmp_path_factory):
     return made
 
 
+@pytest.mark.torch
 class TestClip(JudgeContract):
     @pytest.fixture
     def judge(self, folder):

@@ -1,12 +1,14 @@
-"""What every renderer promises (`zorank.testing`): one row for each."""
+"""What every renderer promises (`zorank.testing`). A registered one joins by itself."""
 
 import numpy as np
 import pytest
 
 from tests.helpers import tiny_pipelines
-from zorank.renderers import Diffusers, Dream, Landscape, PolicyClips
+from zorank.renderers import REGISTRY, Diffusers, PolicyClips
 from zorank.testing import RendererContract
 from zorank.types import Exhibit
+
+HEAVY = ("diffusers", "policy")
 
 
 class Minimal:
@@ -59,15 +61,21 @@ class Everything(Minimal):
         return np.zeros((2, 2, 3), np.float32)
 
 
+# Small pictures take less time. Those that need a simulator or a model have a class below.
+SMALL = {"landscape": {"size": 32}, "dream": {"steps": 2, "size": 64}}
+REGISTERED = [make(**SMALL.get(name, {})) for name, make in REGISTRY.items() if name not in HEAVY]
+
+
 class TestRenderers(RendererContract):
     @pytest.fixture(
-        params=[Minimal(), Everything(), Landscape(size=32), Dream(steps=2, size=64)],
+        params=[Minimal(), Everything(), *REGISTERED],
         ids=lambda renderer: type(renderer).__name__,
     )
     def renderer(self, request):
         return request.param
 
 
+@pytest.mark.simulator
 class TestClips(RendererContract):
     @pytest.fixture
     def renderer(self, drawing):
@@ -80,6 +88,7 @@ def model(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+@pytest.mark.torch
 class TestDiffusers(RendererContract):
     @pytest.fixture
     def renderer(self, model):

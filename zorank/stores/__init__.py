@@ -5,7 +5,7 @@
 
 import os
 
-from zorank.errors import MissingExtra, StoreError
+from zorank.errors import StoreError, required_by
 from zorank.protocols import Store
 from zorank.stores.memory import MemoryStore
 
@@ -18,11 +18,9 @@ def open_store(url: str | os.PathLike[str]) -> Store:
     url = os.fspath(url)
     if url == "memory://":
         return MemoryStore()
-    try:
+    with required_by("a store on disk", "sqlalchemy", "sql"):
         from zorank.stores._engine import sqlite_url
         from zorank.stores.sql import SQLStore
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a store on disk", "sqlalchemy", "sql") from error
     if not url or "\0" in url:
         raise StoreError(f"a store must be a URL or the path of a file, found {url!r}")
     return SQLStore(url if "://" in url else sqlite_url(url))
@@ -39,10 +37,8 @@ def default_url() -> str:
     """Return the URL of the default store: $ZORANK_STORE, or a file in the user's data folder."""
     if url := os.environ.get("ZORANK_STORE"):
         return url
-    try:
+    with required_by("a store on disk", "platformdirs", "sql"):
         from platformdirs import user_data_path
-    except ModuleNotFoundError as error:
-        raise MissingExtra("a store on disk", "platformdirs", "sql") from error
     return f"sqlite:///{user_data_path('zorank') / 'runs.db'}"
 
 

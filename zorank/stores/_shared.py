@@ -1,12 +1,12 @@
-"""Keys, changes of `meta`, and errors that all stores share."""
+"""Keys and changes of `meta` that all stores share."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from zorank.errors import StaleAnswer
+from zorank.types import Json
 
 
 def new_key() -> str:
@@ -14,35 +14,7 @@ def new_key() -> str:
     return os.urandom(8).hex()
 
 
-def changed_meta(
-    meta: Mapping[str, Any], changes: Mapping[str, Any], dropped: Iterable[str]
-) -> dict[str, Any]:
+def changed_meta(meta: Json, changes: Json, dropped: Iterable[str]) -> dict[str, Any]:
     """Return `meta` with some keys set and others deleted."""
     deleted = set(dropped)
     return {key: value for key, value in {**meta, **changes}.items() if key not in deleted}
-
-
-def not_waiting(name: str, index: int, waiting: int | None) -> StaleAnswer:
-    """Return the error for an answer to a round that is not the waiting one."""
-    now = "no round waits; ask first" if waiting is None else f"round {waiting} waits"
-    return StaleAnswer(f"round {index} of run {name!r} is not waiting for an answer: {now}")
-
-
-def answered_elsewhere(name: str) -> StaleAnswer:
-    """Return the error for an undo whose view of the log is outdated."""
-    return StaleAnswer(
-        f"run {name!r} was answered elsewhere since; load its current state before you undo"
-    )
-
-
-def ballot_missed(name: str, index: int) -> StaleAnswer:
-    """Return the error for an answer that leaves out a ballot."""
-    return StaleAnswer(
-        f"another ballot was cast for round {index} of run {name!r} in the meantime; "
-        "answer with all ballots"
-    )
-
-
-def second_ballot(name: str, index: int, rater: str) -> StaleAnswer:
-    """Return the error for a second ballot by one rater."""
-    return StaleAnswer(f"{rater} has already answered round {index} of run {name!r}")

@@ -1,21 +1,14 @@
 """A store in memory: the default of `Run` and `minimize`. Its runs end with the process."""
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.protocols import Store
-from zorank.stores._shared import (
-    answered_elsewhere,
-    ballot_missed,
-    changed_meta,
-    new_key,
-    not_waiting,
-    second_ballot,
-)
-from zorank.types import Ballot, Round, RunRecord
+from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._shared import changed_meta, new_key
+from zorank.types import Ballot, Json, Round, RunRecord
 
 
 class MemoryStore(Store):
@@ -52,12 +45,7 @@ class MemoryStore(Store):
         return next(reversed(self._log(name)), None)
 
     def append(
-        self,
-        name: str,
-        index: int,
-        shown_at: float,
-        after: str = "",
-        slate: Mapping[str, Any] | None = None,
+        self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
         with self._lock:
             log = self._log(name)
@@ -102,9 +90,7 @@ class MemoryStore(Store):
             del log[index:]
             self._delete_ballots(name, index)
 
-    def change_meta(
-        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
-    ) -> None:
+    def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
         with self._lock:
             record = self.record(name)
             self._records[name] = replace(record, meta=changed_meta(record.meta, changes, dropped))

@@ -4,6 +4,8 @@ To change the tables, add an entry at the end of MIGRATIONS. Existing entries ar
 databases of all earlier versions can be opened.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 
 from zorank.errors import StoreError
@@ -25,12 +27,21 @@ runs = sa.Table(
     sa.Column("meta", sa.JSON, nullable=False, server_default="{}"),
 )
 
-rounds = sa.Table(
+
+def _table_of_rounds(name: str, *columns: sa.Column[Any]) -> sa.Table:
+    """Return a table whose rows belong to the round at a position of a run's log."""
+    return sa.Table(
+        name,
+        metadata,
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("run_id", sa.ForeignKey(runs.c.id, ondelete="CASCADE"), nullable=False),
+        sa.Column("position", sa.Integer, nullable=False),
+        *columns,
+    )
+
+
+rounds = _table_of_rounds(
     "zorank_rounds",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("run_id", sa.ForeignKey(runs.c.id, ondelete="CASCADE"), nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),
     sa.Column("shown_at", sa.Double, nullable=False),
     sa.Column("answer", sa.JSON(none_as_null=True)),
     sa.Column("rater", sa.Text),
@@ -41,12 +52,8 @@ rounds = sa.Table(
     sa.Column("slate", sa.JSON(none_as_null=True)),  # NULL in older logs
 )
 
-ballots = sa.Table(
+ballots = _table_of_rounds(
     "zorank_ballots",
-    metadata,
-    sa.Column("id", sa.Integer, primary_key=True),
-    sa.Column("run_id", sa.ForeignKey(runs.c.id, ondelete="CASCADE"), nullable=False),
-    sa.Column("position", sa.Integer, nullable=False),
     sa.Column("rater", sa.Text, nullable=False),
     sa.Column("weight", sa.Double, nullable=False),
     sa.Column("ranking", sa.JSON, nullable=False),

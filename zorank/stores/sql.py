@@ -9,7 +9,7 @@ tables with the time of the undo.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import Any
@@ -22,15 +22,17 @@ from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.protocols import Store
 from zorank.stores import schema
 from zorank.stores._engine import advice, make_engine
-from zorank.stores._shared import (
-    answered_elsewhere,
-    ballot_missed,
-    changed_meta,
-    new_key,
-    not_waiting,
-    second_ballot,
+from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._shared import changed_meta, new_key
+from zorank.types import (
+    Ballot,
+    Json,
+    Round,
+    RunRecord,
+    Vector,
+    answer_from_json,
+    ranking_from_json,
 )
-from zorank.types import Ballot, Round, RunRecord, Vector, answer_from_json, ranking_from_json
 
 NPY_MAGIC = b"\x93NUMPY"
 """The first bytes of a .npy file."""
@@ -92,12 +94,7 @@ class SQLStore(Store):
             return None if row is None else _round(row)
 
     def append(
-        self,
-        name: str,
-        index: int,
-        shown_at: float,
-        after: str = "",
-        slate: Mapping[str, Any] | None = None,
+        self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
         with self._write() as connection:
             run_id = self._find(connection, name, lock=True).id
@@ -162,9 +159,7 @@ class SQLStore(Store):
                 update = sa.update(table).where(undone & table.c.undone_at.is_(None))
                 connection.execute(update.values(undone_at=time.time()))
 
-    def change_meta(
-        self, name: str, changes: Mapping[str, Any], dropped: Iterable[str] = ()
-    ) -> None:
+    def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
         with self._write() as connection:
             run = self._find(connection, name, lock=True)
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)

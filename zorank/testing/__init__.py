@@ -27,14 +27,12 @@ implementation does not need itself. Each test says in its name what is promised
 of a suite, such as `dim`, can be overridden in the subclass.
 """
 
-from zorank.errors import MissingExtra
+from zorank.errors import required_by
 
-try:
+with required_by("zorank.testing", "pytest"):
     import pytest
-except ModuleNotFoundError as error:
-    raise MissingExtra("zorank.testing", "pytest") from error
 
-_SUITES = ("optimizers", "oracles", "renderers", "stores")
+_SUITES = ("optimizers", "oracles", "renderers", "stores", "_store_runs")
 # A failed assertion then shows both sides, as in a test file. It must precede the imports.
 pytest.register_assert_rewrite(*(f"{__name__}.{suite}" for suite in _SUITES))
 
