@@ -4,14 +4,18 @@ In this folder: zorank studio --judge own_judge:ColourJudge --judge-option colou
 Without the studio: python own_judge.py
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from PIL.Image import Image
 
 import zorank
+
+if TYPE_CHECKING:  # importing a judge must not need its packages
+    from PIL.Image import Image
 
 CHANNELS = ("red", "green", "blue")
 
