@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers
+from zorank._privacy import check_same_values, values_meta
 from zorank._progress import progress_bar, stops
 from zorank.errors import InvalidInput, ReplayError
 from zorank.executors import Objective, evaluate
@@ -91,6 +92,7 @@ def minimize(
     store: Store | str | None = None,
     name: str | None = None,
     deadline: float | None = None,
+    record_values: bool = True,
 ) -> Result:
     """Minimise f from the ranks of its values alone.
 
@@ -115,15 +117,21 @@ def minimize(
         store: store the run here; if it has a run of this name, resume that run.
         name: the run's name in the store.
         deadline: seconds for a slate; late candidates are left unranked. Requires `executor`.
+        record_values: whether the store keeps the best value of each slate. Without them it keeps
+            candidates and rankings only; a resumed run has no values of earlier rounds.
     """
     _check_points(points)
+    if not isinstance(record_values, bool):
+        raise InvalidInput(f"record_values must be True or False, found {record_values!r:.60}")
     _check_executor(executor, deadline, vectorized)
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options must map names to settings, found {options!r:.60}")
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
     optimizer = _optimizer(method, settings)
-    run = Run(optimizer, x0, seed, store, name, meta=_objective_meta(f, maximize))
-    _check_objective(run, _objective_meta(f, maximize))
+    meta = _objective_meta(f, maximize) | values_meta(record_values, optimizer, x0)
+    run = Run(optimizer, x0, seed, store, name, meta=meta)
+    _check_objective(run, meta)
+    check_same_values(run, record_values)
     better = max if maximize else min
     history = _with_best(run.history, better)
 
@@ -141,8 +149,9 @@ def minimize(
                 f, slate, vectorized=vectorized, executor=executor, deadline=deadline
             )
             answer = slate.answer_from(-values if maximize else values)
-            run.tell(answer, note={"value": float(better(values[~np.isnan(values)]))})
-            history += _with_best(run.history[-1:], better, history)
+            note = {"value": float(better(values[~np.isnan(values)]))}
+            run.tell(answer, note=note if record_values else None)
+            history += _with_best([{**run.history[-1], **note}], better, history)
             show(run.points, history[-1]["best"])
             if callback is not None and stops(callback, result("running", False)):
                 return result("stopped by the callback", False)

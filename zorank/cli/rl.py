@@ -120,6 +120,13 @@ def train(
             "--unclipped and --independent.",
         ),
     ] = False,
+    no_values: Annotated[
+        bool,
+        typer.Option(
+            "--no-values",
+            help="Keep and show no rewards: OUT gets candidates, rankings and the policy only.",
+        ),
+    ] = False,
     save: Annotated[
         Path | None, typer.Option("--out", help="The folder for the results. Default: policy-ENV.")
     ] = None,
@@ -155,6 +162,7 @@ def train(
         steps=steps,
         ranked_steps=ranked_steps,
         paper=paper,
+        record_values=not no_values,
     )
     folder = save or Path(f"policy-{env}")
     search = open_search(settings, folder)
@@ -226,6 +234,9 @@ def _report(search: PolicySearch, folder: Path) -> None:
     from zorank.cli.plots import plot_learning
     from zorank.rl.training import save_curve
 
+    if not search.record_values:
+        out.print(Text(f"{search.episodes:,} ranked episodes, no rewards\nsaved in {folder}"))
+        return
     rows = save_curve(search, folder)
     title = f"{search.problem.env}, {search.run.record.optimizer}"
     try:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from zorank import optimizers
+from zorank._privacy import check_same_values, values_meta
 from zorank.errors import InvalidInput, ReplayError
 from zorank.protocols import AnyOptimizer, Store
 from zorank.rl.environments import Episodes
@@ -33,6 +34,7 @@ class PolicySearch:
         seed: draws the candidates and the resets.
         store: where the log is kept; None keeps it in memory.
         name: the run's name in the store; an existing run is continued.
+        record_values: whether the log keeps rewards and mean returns beside the rankings.
     """
 
     def __init__(
@@ -42,15 +44,19 @@ class PolicySearch:
         seed: int = 0,
         store: Store | str | None = None,
         name: str | None = None,
+        record_values: bool = True,
     ) -> None:
         self.problem = problem
+        self.record_values = record_values
         if optimizer is None:
             optimizer = optimizers.make(*recipe(problem.env))
         opened = open_store(store) if isinstance(store, str) else store or MemoryStore()
         _check_same_problem(problem, opened, name)
-        meta = {"policy": problem.to_json()}
+        made = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
+        meta = {"policy": problem.to_json()} | values_meta(record_values, made, problem.start())
         self.run = Run(optimizer, problem.start(), seed, opened, name, meta=meta)
         self._evaluated: tuple[tuple[int, bytes], float] | None = None
+        check_same_values(self.run, record_values)
 
     @property
     def statistics(self) -> ObservationStatistics:
@@ -86,13 +92,15 @@ class PolicySearch:
             raise InvalidInput(f"the next round has {len(slate)} episodes, found {len(returns)}")
         finite = returns[np.isfinite(returns)]
         diverged = reward is not None and not np.isfinite(reward)
-        note = {  # the keys of all logs written so far
+        note: dict[str, Any] = {  # the keys of all logs written so far
             "reward_before": None if diverged else reward,
             "lost_before": diverged,
             "seen": (statistics + episodes.statistics).to_json(),
             "mean_return": float(finite.mean()) if finite.size else None,
             "diverged": int(returns.size - finite.size),
         }
+        if not self.record_values:
+            note = {"seen": note["seen"]}
         self.run.tell(slate.answer_from(losses(returns)), note=note)
         return self.run.history[-1]
 

@@ -54,6 +54,7 @@ class TrainingSettings:
         ranked_steps: how many steps are simulated to rank an episode; 0 is all, None is the
             number known to suffice.
         paper: the paper's settings.
+        record_values: whether rewards are evaluated and kept in the folder.
     """
 
     env: str
@@ -68,6 +69,7 @@ class TrainingSettings:
     steps: int | None = None
     ranked_steps: int | None = None
     paper: bool = False
+    record_values: bool = True
 
     def problem(self, stored: PolicyProblem | None = None) -> PolicyProblem:
         """Return the problem; a stored one decides `ranked_steps` unless it is given."""
@@ -128,7 +130,9 @@ def open_search(settings: TrainingSettings, folder: Path) -> PolicySearch:
     except OSError as error:
         raise InvalidInput(f"the folder {folder} cannot be made: {error}") from error
     try:
-        return PolicySearch(problem, optimizer, settings.seed, str(folder / LOG), RUN)
+        return PolicySearch(
+            problem, optimizer, settings.seed, str(folder / LOG), RUN, settings.record_values
+        )
     except ReplayError as error:
         raise ReplayError(
             f"{folder} contains a run with different settings: {error}. Give --out another folder "
@@ -166,12 +170,17 @@ def train(search: PolicySearch, folder: Path, rounds: int | None = None) -> Iter
             search.step()
 
 
-def evaluate(search: PolicySearch, folder: Path) -> float:
-    """Evaluate the current policy on held-out resets and save it; return its reward."""
-    reward = search.reward()
+def evaluate(search: PolicySearch, folder: Path) -> float | None:
+    """Evaluate the current policy on held-out resets and save it; return its reward.
+
+    A search that records no values is saved only.
+    """
+    reward = search.reward() if search.record_values else None
+    known: dict[str, Any] = {}
+    if reward is not None:
+        known["reward"] = reward if isfinite(reward) else None
     with _plain_errors(folder):
-        finite = reward if isfinite(reward) else None
-        search.policy().save(folder, episodes=search.episodes, reward=finite)
+        search.policy().save(folder, episodes=search.episodes, **known)
     return reward
 
 
