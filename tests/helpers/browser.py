@@ -17,7 +17,7 @@ from zorank.stores import open_store
 from zorank.studio.presentation import shown_order
 
 # Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
-PATIENCE = 30_000
+PATIENCE = 300_000
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",

@@ -119,7 +119,7 @@ def test_landscapes_are_looked_at_unless_somebody_says_otherwise(store):
             "rank-looks",
             "rank-looks needs a renderer that computes looks quickly, and seen does not",
         ),
-        ("zo-ranksgd", "method: input should be 'rank-looks' or 'rank-process'"),
+        ("zo-ranksgd", "there is no method named 'zo-ranksgd'"),
     ],
 )
 def test_a_method_that_cannot_be_is_refused(store, method, words):

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
 from zorank import Run, optimizers
 from zorank.optimizers import RankProcess
-from zorank.studio import new_run as run_creation
+from zorank.studio import methods
 
 TASTE = np.array([1.0, -2.0, 0.5, 1.5, -1.0])
 
@@ -178,7 +178,7 @@ class Counting(RankProcess):
 @pytest.fixture
 def calls(monkeypatch):
     monkeypatch.setitem(optimizers.REGISTRY, "counting", Counting)
-    monkeypatch.setattr(run_creation, "RankProcess", Counting)
+    monkeypatch.setattr(methods, "RankProcess", Counting)
     Counting.calls.clear()
     return Counting.calls
 

@@ -2,59 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from zorank.cli.common import load_object, open_store, read_pairs, read_values
 from zorank.errors import MissingExtra
 
+HELP = {
+    "renderer": "Offer only this renderer: a name, or your own as module:object.",
+    "prompt": "The prompt, for renderers that have one.",
+    "negative_prompt": "The negative prompt.",
+    "model": "The diffusion model: a folder, or the hub id of a downloaded one.",
+    "env": "The environment, for the renderer policy.",
+    "option": "Another option of the renderer, name=value; may be repeated.",
+    "store": "Where runs are stored: a URL or a file.",
+    "host": "The address to listen on; any but loopback is reachable from the network.",
+    "port": "The port; by default 8321, or a free one if it is taken.",
+    "token": "The owner's token; by default a stored one.",
+    "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
+    "judge_option": "An option of the judge, name=value; may be repeated.",
+    "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
+    "paper's Algorithm 3; by default, the renderer's speed decides between the first two.",
+    "method_option": "A setting of the method, name=value; zo-ranksgd-memory has mu, step and "
+    "gamma.",
+}
+"""The help of each option of `zorank studio`."""
+
+
+def _option(name: str) -> Any:
+    return typer.Option(help=HELP[name])
+
 
 def studio(
-    renderer: Annotated[
-        str | None,
-        typer.Option(help="Offer only this renderer: a name, or your own as module:object."),
-    ] = None,
-    prompt: Annotated[
-        str | None, typer.Option(help="The prompt, for renderers that have one.")
-    ] = None,
-    negative_prompt: Annotated[str | None, typer.Option(help="The negative prompt.")] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="The diffusion model: a folder, or the hub id of a downloaded one."),
-    ] = None,
-    env: Annotated[
-        str | None, typer.Option(help="The environment, for the renderer policy.")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="Another option of the renderer, name=value; may be repeated."),
-    ] = None,
-    store: Annotated[
-        str | None, typer.Option(help="Where runs are stored: a URL or a file.")
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            help="The address to listen on; any but loopback is reachable from the network."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(help="The port; by default 8321, or a free one if it is taken.")
-    ] = None,
-    token: Annotated[
-        str | None, typer.Option(help="The owner's token; by default a stored one.")
-    ] = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(
-            help="The model that pre-sorts pictures: dream, clip, or your own as module:object."
-        ),
-    ] = None,
-    judge_option: Annotated[
-        list[str] | None,
-        typer.Option(help="An option of the judge, name=value; may be repeated."),
-    ] = None,
+    renderer: Annotated[str | None, _option("renderer")] = None,
+    prompt: Annotated[str | None, _option("prompt")] = None,
+    negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
+    model: Annotated[str | None, _option("model")] = None,
+    env: Annotated[str | None, _option("env")] = None,
+    option: Annotated[list[str] | None, _option("option")] = None,
+    store: Annotated[str | None, _option("store")] = None,
+    host: Annotated[str, _option("host")] = "127.0.0.1",
+    port: Annotated[int | None, _option("port")] = None,
+    token: Annotated[str | None, _option("token")] = None,
+    judge: Annotated[str | None, _option("judge")] = None,
+    judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
+    method: Annotated[str | None, _option("method")] = None,
+    method_option: Annotated[list[str] | None, _option("method_option")] = None,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Print the link without opening the browser.")
     ] = False,
@@ -65,7 +59,7 @@ def studio(
     given renderer options are the defaults in the form for a new run.
     """
     try:
-        from zorank.studio.catalog import select_judges, select_renderers
+        from zorank.studio.catalog import select_judges, select_method, select_renderers
         from zorank.studio.server import serve
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
@@ -73,4 +67,10 @@ def studio(
     given = {name: text for name, text in named.items() if text is not None}
     offered = select_renderers(renderer, load_object, {**read_pairs(option or []), **given})
     panel = select_judges(judge, read_values(judge_option or []), load_object)
-    serve(open_store(store), offered, host, port, token, browser=not no_browser, panel=panel)
+    chosen = select_method(method, read_values(method_option or []))
+    serve(
+        *(open_store(store), offered, host, port, token),
+        browser=not no_browser,
+        panel=panel,
+        method=chosen,
+    )

@@ -1,8 +1,8 @@
 """The JSON routes of the HTTP interface. Handlers only translate between HTTP and `Studio`.
 
-To add a route: declare its request body in requests.py and its response in responses.py, add a
-handler here (`Owner` or `Member` says who may call it), and put its logic into `Studio`
-(studio.py) or, if it only describes state, into views.py. Routes that return files are in
+To add a route: declare its body in requests.py and its response in the module of its topic
+in responses/, add a handler here (`Owner` or `Member` says who may call it), put its logic into
+`Studio` (studio.py) or, if it only describes state, into views.py. Routes that return files are in
 media.py. To add the control that calls it, see static/controls.js.
 """
 
@@ -23,6 +23,7 @@ from zorank.studio.dependencies import (
     Owner,
     rater_name,
 )
+from zorank.studio.methods import METHODS
 from zorank.studio.requests import (
     Changes,
     GivenAnswer,
@@ -31,21 +32,11 @@ from zorank.studio.requests import (
     NewRun,
     UndoRounds,
 )
-from zorank.studio.responses import (
-    ERRORS,
-    Ahead,
-    AnswerTaken,
-    Candidates,
-    History,
-    Invitation,
-    JudgeInfo,
-    RendererInfo,
-    RoundRef,
-    RunCard,
-    RunInfo,
-    RunRef,
-    WaitingRound,
-)
+from zorank.studio.responses import ERRORS
+from zorank.studio.responses.catalog import JudgeInfo, MethodInfo, RendererInfo
+from zorank.studio.responses.history import History
+from zorank.studio.responses.rounds import Ahead, AnswerTaken, Candidates, RoundRef, WaitingRound
+from zorank.studio.responses.runs import Invitation, RunCard, RunInfo, RunRef
 
 router = APIRouter(responses=ERRORS)
 
@@ -54,6 +45,12 @@ router = APIRouter(responses=ERRORS)
 def list_renderers(studio: CurrentStudio, _: Owner) -> list[RendererInfo]:
     """List the renderers and their options."""
     return [views.renderer_info(kind) for kind in studio.renderers.values()]
+
+
+@router.get("/methods")
+def list_methods(studio: CurrentStudio, _: Owner) -> list[MethodInfo]:
+    """List the methods that a new run may use."""
+    return [views.method_info(method, studio.method) for method in METHODS.values()]
 
 
 @router.get("/judges", response_model_exclude_unset=True)

@@ -24,6 +24,7 @@ from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
 from zorank.studio.judging import Panel
+from zorank.studio.methods import MethodSpec
 from zorank.studio.security import Guard
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
@@ -47,6 +48,7 @@ def create_app(
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
     workers: int = 2,
     panel: Panel | None = None,
+    method: MethodSpec | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -57,9 +59,10 @@ def create_app(
         hosts: the allowed host names; "*" allows any.
         workers: number of rendering threads.
         panel: the available judges, and the default one.
+        method: the method of new runs that name none.
     """
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
-    app.state.studio = Studio(store, renderers, workers, panel)
+    app.state.studio = Studio(store, renderers, workers, panel, method)
     app.state.guard = Guard(token, hosts)
     app.state.closing = False
     app.add_middleware(_BodyLimit)

@@ -1,4 +1,4 @@
-"""The renderers and judges of a studio, as chosen on the command line."""
+"""The renderers, judges and the method of a studio, as chosen on the command line."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_kinds
 from zorank.renderers.interface import RendererKind, kinds_of
 from zorank.studio.judging import JudgeSpec, Panel
+from zorank.studio.methods import METHODS, MethodSpec
 
 
 def select_renderers(
@@ -68,6 +69,20 @@ def _offered(wanted: str | None, load: Callable[[str], Any]) -> dict[str, Render
     if ":" not in wanted:
         raise unknown_name("renderer", wanted, renderers.REGISTRY)
     return {wanted: RendererKind.tried(wanted, load(wanted))}
+
+
+def select_method(wanted: str | None, settings: Mapping[str, Any]) -> MethodSpec | None:
+    """Return the method of new runs that name none; None to choose by the renderer."""
+    if wanted is None:
+        if settings:
+            raise InvalidInput(
+                "--method-option needs --method; add it, such as --method zo-ranksgd-memory"
+            )
+        return None
+    spec = MethodSpec(wanted, settings)
+    if spec.settings:
+        METHODS[wanted].make(6, "gaussian", **settings)  # wrong values show at once
+    return spec
 
 
 def select_judges(

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from zorank.errors import InvalidInput
 from zorank.studio.access import Access
 from zorank.studio.exports import data_url
-from zorank.studio.responses import JudgeOrder, RoundRef
+from zorank.studio.responses.rounds import JudgeOrder, RoundRef
 from zorank.studio.studio import Studio
 from zorank.studio.views import judge_order
 

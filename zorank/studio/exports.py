@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, required_by
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Exhibit, Vector
 
@@ -29,10 +29,8 @@ def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
 
     A renderer that reports progress is slow: only its stations are rendered, and cross-faded.
     """
-    try:
+    with required_by("an animated journey", "pillow", "studio"):
         from PIL import Image
-    except ModuleNotFoundError as error:
-        raise MissingExtra("an animated journey", "pillow", "studio") from error
     if not renderer.media_type.startswith("image/"):
         raise InvalidInput("an animated journey needs a renderer of pictures")
     between = min(FRAMES_BETWEEN, max(1, MOST_FRAMES // max(len(stations) - 1, 1)))
@@ -69,8 +67,14 @@ def _with_between(
     return [frame for leg in legs for frame in leg] + [stations[-1]]
 
 
-def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhibit]) -> str:
-    """Return a self-contained page for ranking one slate; it shows the answer as JSON."""
+def offline_page(
+    title: str, index: int, key: str | None, question: str, exhibits: Sequence[Exhibit]
+) -> str:
+    """Return a self-contained page for ranking one slate; it shows the answer as JSON.
+
+    The answer contains the key of the round, so that it is refused if the round shows other
+    candidates by then.
+    """
     template = (Path(__file__).parent / "offline.html").read_text()
     cards = "".join(
         f'<button class="card" data-position="{position}">{_embedded(exhibit)}</button>'
@@ -82,6 +86,7 @@ def offline_page(title: str, index: int, question: str, exhibits: Sequence[Exhib
         "HEADING": heading,
         "CARDS": cards,
         "ROUND": json.dumps(index),
+        "KEY": json.dumps(key),
         "ONLY_ONE": json.dumps(question == "best"),
     }
     for name, value in fields.items():

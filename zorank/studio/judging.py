@@ -28,7 +28,7 @@ from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Step
 from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreement_with
-from zorank.studio.render_pool import RenderPool, Urgency
+from zorank.studio.render_pool import QueuedTask, RenderPool, Urgency
 from zorank.types import Exhibit, Poll, Ranking
 
 Key: TypeAlias = tuple[str, str, str]
@@ -116,13 +116,11 @@ class Verdict:
         return None if self.scores is None else Ranking.from_values(-np.array(self.scores))
 
 
-@dataclass(order=True)
-class _Task:
-    urgency: int
-    number: int
-    key: Key = field(compare=False)
-    spec: JudgeSpec = field(compare=False)
-    exhibits: list[Future[Exhibit]] = field(compare=False)
+@dataclass(eq=False)
+class _Task(QueuedTask):
+    key: Key
+    spec: JudgeSpec
+    exhibits: list[Future[Exhibit]]
 
 
 class JudgeWorker:

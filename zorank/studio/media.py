@@ -16,17 +16,24 @@ from fastapi.responses import HTMLResponse
 from zorank.errors import ZorankError
 from zorank.studio import drift, exports
 from zorank.studio.dependencies import CurrentStudio, ExistingRun, Index, Member, Owner
-from zorank.studio.responses import ERRORS, Drift, DriftReport, RunExport
+from zorank.studio.responses import ERRORS
+from zorank.studio.responses.history import Drift, DriftReport
+from zorank.studio.responses.runs import RunExport
 from zorank.studio.sessions import Session
 from zorank.studio.studio import Studio
 from zorank.types import Exhibit, Vector
 
 router = APIRouter(responses=ERRORS)
 
-EXHIBIT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The exhibit, in its renderer's media type", "content": {"*/*": {}}}
-}
 
+def _file(
+    media_type: str, description: str = "Successful Response"
+) -> dict[int | str, dict[str, Any]]:
+    """Return the documentation of a response that is a file of this type."""
+    return {200: {"description": description, "content": {media_type: {}}}}
+
+
+EXHIBIT = _file("*/*", "The exhibit, in its renderer's media type")
 Size = Annotated[int | None, Query(ge=64, le=2048)]
 
 
@@ -75,9 +82,10 @@ def offline_round(run_id: ExistingRun, index: Index, studio: CurrentStudio, _: O
         slate, shown = session.slate(index)
         futures = [studio.exhibit(session, slate[candidate]) for candidate in shown]
         title = studio.meta(run_id)["title"]
+        key = session.waiting.key if index == session.waiting.index else None
     with _render_errors():
         exhibits = [future.result(timeout=120) for future in futures]
-    page = exports.offline_page(title, index, slate.question, exhibits)
+    page = exports.offline_page(title, index, key, slate.question, exhibits)
     return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
 
 
@@ -117,11 +125,7 @@ async def show_best_after(
     return await _rendered(studio, run_id, best, size)
 
 
-@router.get(
-    "/runs/{run_id}/journey",
-    response_class=Response,
-    responses={200: {"content": {"image/webp": {}}}},
-)
+@router.get("/runs/{run_id}/journey", response_class=Response, responses=_file("image/webp"))
 def show_journey(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
     """Return an animation from the start to the best."""
     with studio.session(run_id) as session:
@@ -166,7 +170,7 @@ def show_vector(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Respons
 @router.get(
     "/runs/{run_id}/keepsake",
     response_class=Response,
-    responses={200: {"content": {"application/octet-stream": {}}}},
+    responses=_file("application/octet-stream"),
 )
 def show_keepsake(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
     """Return the best in the renderer's own file format."""

@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 
 from zorank import rng
-from zorank.errors import InvalidInput
 from zorank.looks import LookPlan
-from zorank.optimizers import RankLooks, RankProcess
-from zorank.protocols import AnyOptimizer, Store
+from zorank.protocols import Store
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Run
 from zorank.studio.judging import Panel
 from zorank.studio.look_worker import looks_for
+from zorank.studio.methods import MethodSpec, make_optimizer
 from zorank.studio.sessions import Session
-
-BY_LOOKS, BY_NUMBERS = "rank-looks", "rank-process"
-"""The methods that a new run may ask for."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +30,7 @@ class RunSettings:
         options: the renderer's options.
         title: the prompt or the renderer's title if empty.
         raters: how many answers close a round.
-        method: an optimizer's name; chosen by the renderer's speed if None.
+        method: the optimizer and its settings; chosen by the renderer's speed if None.
         judge_meta: {"judge": ...} for a judge of the run's own, or None for no judge; empty for
             the studio's judge.
     """
@@ -45,7 +41,7 @@ class RunSettings:
     options: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
     raters: int = 1
-    method: str | None = None
+    method: MethodSpec | None = None
     judge_meta: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -61,18 +57,8 @@ def new_session(
         plan: how many looks the run can afford; None for a run without looks.
         new: the run's settings.
     """
-    if plan is None and new.method == BY_LOOKS:
-        raise InvalidInput(
-            f"{BY_LOOKS} needs a renderer that computes looks quickly, and {renderer.title} does "
-            f"not; choose {BY_NUMBERS}, or leave the method open"
-        )
+    optimizer = make_optimizer(new.method, new.m, renderer, plan)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if new.seed is None else new.seed
-    space: Any = renderer.space
-    optimizer: AnyOptimizer = (
-        RankProcess(m=new.m, space=space, pick=True)
-        if plan is None
-        else RankLooks(m=new.m, space=space, pick=True, pool=plan.pool)
-    )
     x0 = rng.for_content(seed, b"start").standard_normal(renderer.dim)
     meta = _meta(renderer, plan, new)
     judge = panel.choice(meta, renderer)

@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import blake2b
 from queue import Empty, PriorityQueue
@@ -47,13 +47,23 @@ class Urgency(IntEnum):
 
 
 @dataclass(order=True)
-class _Task:
-    urgency: Urgency
+class QueuedTask:
+    """A task of a priority queue: the most urgent first, of equally urgent ones the oldest.
+
+    A subclass adds fields that are not compared, as a dataclass with eq=False.
+    """
+
+    urgency: int
     number: int
-    key: Key = field(compare=False)
-    renderer: ResolvedRenderer = field(compare=False)
-    candidate: Vector = field(compare=False)
-    generation: int = field(compare=False)
+
+
+@dataclass(eq=False)
+class _Task(QueuedTask):
+    urgency: Urgency
+    key: Key
+    renderer: ResolvedRenderer
+    candidate: Vector
+    generation: int
 
 
 class RenderPool:

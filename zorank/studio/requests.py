@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StrictFloat, StrictInt, StringConstraints
 
+from zorank.errors import InvalidInput
+from zorank.studio.methods import MethodSpec
 from zorank.studio.new_run import RunSettings
 from zorank.types import Ranking
 
@@ -34,10 +36,17 @@ class NewRun(BaseModel):
     options: dict[str, str | int | float | bool] = Field(default_factory=dict, max_length=32)
     title: str = Field(default="", max_length=120, pattern=r"^[^\x00-\x1f]*$")
     raters: int = Field(default=1, ge=1, le=1000)
-    method: Literal["rank-looks", "rank-process"] | None = Field(
+    method: Name | None = Field(
         default=None,
         description="the optimizer: rank-looks also learns from the pictures' looks, and is the "
-        "default if the renderer computes them quickly; rank-process uses coordinates only",
+        "default if the renderer computes them quickly; rank-process uses coordinates only; "
+        "zo-ranksgd-memory is Algorithm 3 of the paper",
+    )
+    method_settings: dict[str, StrictInt | StrictFloat] = Field(
+        default_factory=dict,
+        max_length=8,
+        description="settings of the method, which must be given: mu, step, gamma of "
+        "zo-ranksgd-memory",
     )
     judge: ChosenJudge | None = Field(
         default=None,
@@ -47,10 +56,13 @@ class NewRun(BaseModel):
 
     def settings(self) -> RunSettings:
         """Return the settings; an absent judge is not the same as null."""
-        fields: dict[str, Any] = self.model_dump(exclude={"judge"})
+        fields: dict[str, Any] = self.model_dump(exclude={"judge", "method", "method_settings"})
+        if self.method is None and self.method_settings:
+            raise InvalidInput("method_settings needs a method; name one, or leave both out")
+        method = MethodSpec(self.method, self.method_settings) if self.method else None
         judge = None if self.judge is None else self.judge.model_dump()
         given = "judge" in self.model_fields_set
-        return RunSettings(**fields, judge_meta={"judge": judge} if given else {})
+        return RunSettings(**fields, method=method, judge_meta={"judge": judge} if given else {})
 
 
 class Changes(BaseModel):

@@ -22,6 +22,7 @@ from zorank.renderers.interface import Offered, RendererKind, kinds_of
 from zorank.studio.access import new_token
 from zorank.studio.app import create_app
 from zorank.studio.judging import Panel
+from zorank.studio.methods import MethodSpec
 
 PORT = 8321
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -35,6 +36,7 @@ def serve(
     token: str | None = None,
     browser: bool = True,
     panel: Panel | None = None,
+    method: MethodSpec | None = None,
 ) -> None:
     """Serve until interrupted."""
     listener = _listen(host, port)
@@ -42,7 +44,7 @@ def serve(
     token = token or _stored_token()
     names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
     kinds = kinds_of(renderers)
-    app = create_app(store, kinds, token, names, panel=panel)
+    app = create_app(store, kinds, token, names, panel=panel, method=method)
     address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
     settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
     server = _Server(settings)

@@ -22,7 +22,8 @@ from zorank.slates import Slate
 from zorank.studio import judging, look_worker
 from zorank.studio.access import new_invitation
 from zorank.studio.agreement import Agreement
-from zorank.studio.new_run import BY_NUMBERS, RunSettings, new_session
+from zorank.studio.methods import BY_LOOKS, MethodSpec
+from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderPool
 from zorank.studio.sessions import NotFound, Session
@@ -38,8 +39,10 @@ class Studio:
         renderers: Offered,
         workers: int = 2,
         panel: judging.Panel | None = None,
+        method: MethodSpec | None = None,
     ) -> None:
         self.store = store
+        self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
         self.render_pool = RenderPool(workers)
@@ -55,12 +58,19 @@ class Studio:
         if new.renderer not in self.renderers:
             raise unknown_name("renderer", new.renderer, self.renderers)
         options = {**self.renderers[new.renderer].defaults, **new.options}
-        new = replace(new, options=options)
+        new = replace(new, options=options, method=self._method(new.method))
         renderer = self.make_renderer(new.renderer, options)
-        plan = None if new.method == BY_NUMBERS else self._planner.plan(renderer, options)
+        can_look = new.method is None or new.method.name == BY_LOOKS.name
+        plan = self._planner.plan(renderer, options) if can_look else None
         session = new_session(self.store, self.panel, renderer, plan, new)
         self._sessions[session.run.name] = session
         return session.run.name
+
+    def _method(self, given: MethodSpec | None) -> MethodSpec | None:
+        """Return the method of a new run; the studio's settings hold unless others are given."""
+        if self.method is None or given is None or given.name != self.method.name:
+            return given or self.method
+        return MethodSpec(given.name, {**self.method.settings, **given.settings})
 
     def make_renderer(self, name: str, options: Mapping[str, Any]) -> ResolvedRenderer:
         """Return the renderer of this name with these options."""

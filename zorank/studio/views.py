@@ -19,24 +19,19 @@ from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import RECENT, JudgeSpec
 from zorank.studio.look_worker import looks_for
+from zorank.studio.methods import Method, MethodSpec
 from zorank.studio.presentation import shown_order, to_screen
 from zorank.studio.render_pool import fingerprint
-from zorank.studio.responses import (
-    BestRef,
-    ExhibitRef,
-    History,
-    HistoryRow,
-    JudgeAgreement,
+from zorank.studio.responses.catalog import (
     JudgeInfo,
-    JudgeOrder,
+    MethodInfo,
     OptionField,
-    RaterInfo,
     RendererInfo,
-    Role,
-    RunCard,
-    RunInfo,
-    WaitingRound,
+    SettingField,
 )
+from zorank.studio.responses.history import History, HistoryRow, JudgeAgreement, RaterInfo
+from zorank.studio.responses.rounds import BestRef, ExhibitRef, JudgeOrder, WaitingRound
+from zorank.studio.responses.runs import Role, RunCard, RunInfo
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
 from zorank.studio.studio import Studio
@@ -44,6 +39,27 @@ from zorank.types import Group, Poll, Round, RunRecord, Vector
 
 REPORTED = ("noise", "visible", "consistency", "chance", "gain")
 """The fields of a history row that come from the optimizer's model of the rater."""
+
+
+def method_info(method: Method, default: MethodSpec | None) -> MethodInfo:
+    """Describe a method; its settings have the studio's defaults."""
+    is_default = default is not None and default.name == method.name
+    given = default.settings if default is not None and is_default else {}
+    return MethodInfo(
+        name=method.name,
+        title=method.title,
+        help=method.help,
+        default=is_default,
+        settings=[
+            SettingField(
+                name=name,
+                label=setting.label,
+                default=given.get(name, setting.default),
+                help=setting.help,
+            )
+            for name, setting in method.settings.items()
+        ],
+    )
 
 
 def renderer_info(kind: RendererKind) -> RendererInfo:

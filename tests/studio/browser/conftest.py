@@ -31,8 +31,9 @@ def chromium():
 
 @pytest.fixture(scope="package")
 def studio(tmp_path_factory):
-    """A studio that tests share; each makes runs of its own."""
-    server = Server(tmp_path_factory.mktemp("studio") / "runs.db").start()
+    """A studio that tests share; each makes runs of its own, without looks, which take time."""
+    store = tmp_path_factory.mktemp("studio") / "runs.db"
+    server = Server(store, "--method", "rank-process").start()
     yield server
     server.stop()
 
@@ -90,6 +91,6 @@ def brightness(pictures):
 
 @pytest.fixture
 def with_a_judge(serve, tmp_path):
-    """Starts a studio with a judge; gives the server."""
+    """Starts a studio with a judge and without looks, which take time; gives the server."""
     (tmp_path / "own_judges.py").write_text(JUDGES)
-    return lambda: serve("--judge", "own_judges:brightness")
+    return lambda: serve("--judge", "own_judges:brightness", "--method", "rank-process")

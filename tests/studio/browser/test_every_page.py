@@ -91,7 +91,9 @@ def test_every_page_is_accessible_fits_and_can_be_photographed(serve, person, tm
             taken.add(file.name)
             with Image.open(file) as picture:
                 assert len(picture.convert("L").getcolors()) > 2, "an empty page"
-            for violation in Axe().run(tab.page).response["violations"]:
+            # A theme changes the colours only.
+            rules = {} if scheme == "light" else {"runOnly": ["color-contrast"]}
+            for violation in Axe().run(tab.page, options=rules).response["violations"]:
                 if violation["impact"] in ("serious", "critical"):
                     where = [node["target"] for node in violation["nodes"]]
                     barriers[name, scheme, violation["id"]] = where

@@ -49,12 +49,19 @@ def test_the_judge_orders_the_person_corrects_and_they_agree_so_far(with_a_judge
     expect_order(tab, order)
 
 
-def test_picks_go_before_the_judges_order(with_a_judge, person):
+@pytest.fixture
+def presorted(with_a_judge, person):
+    """A server, a run, the judge's order, and a page that shows it."""
     server = with_a_judge()
     run_id = new_run(server, *UP_TO_RANK)
     order = judges_order(server, run_id)
     tab = person().open(server, f"/runs/{run_id}")
     expect_order(tab, order)
+    return server, run_id, order, tab
+
+
+def test_picks_go_before_the_judges_order(presorted):
+    server, run_id, order, tab = presorted
     first, second = order[4], order[2]
     tab.click(first, second)
     rest = [position for position in order if position not in (first, second)]
@@ -73,12 +80,8 @@ def test_picks_go_before_the_judges_order(with_a_judge, person):
     )
 
 
-def test_the_judges_order_can_be_cleared_for_good(with_a_judge, person):
-    server = with_a_judge()
-    run_id = new_run(server, *UP_TO_RANK)
-    order = judges_order(server, run_id)
-    tab = person().open(server, f"/runs/{run_id}")
-    expect_order(tab, order)
+def test_the_judges_order_can_be_cleared_for_good(presorted):
+    server, run_id, _, tab = presorted
     tab.see("judge-clear").click()
     tab.expect_badges()
     expect(tab.see("judge-note")).to_have_count(0)

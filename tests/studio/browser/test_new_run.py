@@ -49,6 +49,28 @@ def test_a_judge_is_chosen_for_a_new_run(serve, person):
         assert "judge" not in client.get(f"/api/runs/{alone}/export").json()["meta"]
 
 
+def test_the_papers_method_is_chosen_with_its_settings(studio, person):
+    tab = person().open(studio)
+    tab.see("new-run").click()
+    expect(tab.see("start-run")).to_be_enabled()
+    tab.page.locator("summary").click()
+    expect(tab.see("method")).to_have_value("rank-process")  # the default of this studio
+    tab.see("method").select_option("Descent (Algorithm 3)")
+    expect(tab.page.locator("#method-help")).to_contain_text("by turns for a ranking")
+    tab.page.get_by_label("μ, radius").fill("0.4")
+    tab.see("start-run").click()
+    tab.expect_round(0, "start")
+    tab.press("3", "Enter")
+    tab.expect_round(1, "rank")
+    tab.press("2", "4", "Enter")
+    tab.expect_round(2, "best")
+    with studio.client() as client:
+        made = client.get(f"/api/runs/{run_of(tab)}").json()["optimizer"]
+    assert made["method"] == "zo-ranksgd-memory"
+    assert made["options"]["mu"] == 0.4
+    assert made["options"]["step"] == 1.0
+
+
 def test_a_judge_needs_words_where_the_pictures_have_none(studio, person):
     tab = person().open(studio)
     choose_judge(tab, "Built-in")

@@ -1,18 +1,11 @@
 """Several people rank together, online and offline."""
 
+import json
 import re
 
 from playwright.sync_api import expect
 
-from tests.helpers.browser import (
-    A_WHILE,
-    QUIET,
-    UP_TO_RANK,
-    log,
-    new_run,
-    run_of,
-    told,
-)
+from tests.helpers.browser import A_WHILE, QUIET, UP_TO_RANK, log, new_run, run_of, told
 from tests.helpers.studio_server import TOKEN
 
 
@@ -113,3 +106,33 @@ def test_a_round_ranked_offline_is_imported_with_its_rater(studio, person, tmp_p
     line = log(studio, run_id)[1]
     assert line["answer"]["order"] == told(studio, run_id, 1, [4], [1])
     assert line["rater"] == "zoe"
+
+
+def imported(tab, text):
+    """Paste a text as an answer."""
+    tab.page.get_by_role("button", name="Import").click()
+    tab.page.locator("dialog[open] textarea").fill(text)
+    tab.page.locator("dialog[open] button").last.click()
+
+
+def test_an_imported_answer_reaches_its_own_round_only(studio, person):
+    other = new_run(studio, *UP_TO_RANK)
+    run_id = new_run(studio, *UP_TO_RANK)
+    before = log(studio, run_id), log(studio, other)
+    tab = person().open(studio, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    with studio.client() as client:
+        key = client.get(f"/api/runs/{run_id}/round").json()["key"]
+    tab.page.get_by_text("Rank together").click()
+    banner = tab.page.get_by_test_id("banner")
+    for changed, said in [
+        ({"round": f"../../{other}/undo?"}, "must be a whole number"),
+        ({"round": -1}, "must be a whole number"),
+        ({"rater": " Owner "}, "cannot be the owner's"),
+        ({"key": f"not {key}"[:64]}, "shows other pictures now"),
+    ]:
+        imported(tab, json.dumps({"round": 1, "order": [[0]], "key": key, **changed}))
+        expect(banner).to_contain_text(said)
+    assert (log(studio, run_id), log(studio, other)) == before
+    imported(tab, json.dumps({"round": 1, "order": [[0]], "key": key, "rater": "zoe"}))
+    tab.expect_round(2, "rank")

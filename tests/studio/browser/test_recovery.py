@@ -1,15 +1,9 @@
 """Undo, refreshed pages, several tabs and servers that die: no answer is lost or counted twice."""
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.helpers.browser import (
-    QUIET,
-    UP_TO_RANK,
-    log,
-    new_run,
-    run_of,
-    told,
-)
+from tests.helpers.browser import QUIET, UP_TO_RANK, log, new_run, run_of, told
 
 CUT_OFF = QUIET + r"|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET"
 
@@ -63,12 +57,19 @@ def test_undo_after_a_refresh_clears_the_selection_and_then_takes_back_the_round
     tab.expect_round(0, "start")
 
 
-def test_an_answer_in_one_tab_brings_the_other_to_the_current_round(studio, person):
+@pytest.fixture
+def two_tabs(studio, person):
+    """A run, and two pages of it in one browser, which wait for a ranking."""
     somebody, run_id = person(), new_run(studio, *UP_TO_RANK)
     here = somebody.open(studio, f"/runs/{run_id}")
     there = somebody.open(studio, f"/runs/{run_id}")
     for tab in (here, there):
         tab.expect_round(1, "rank")
+    return run_id, here, there
+
+
+def test_an_answer_in_one_tab_brings_the_other_to_the_current_round(two_tabs):
+    _, here, there = two_tabs
     there.press("6")  # even in the middle of an answer, which the round no longer waits for
     here.press("2", "Enter")
     for tab in (here, there):
@@ -77,12 +78,8 @@ def test_an_answer_in_one_tab_brings_the_other_to_the_current_round(studio, pers
         tab.expect_badges()
 
 
-def test_a_doubled_answer_counts_once(studio, person):
-    somebody, run_id = person(), new_run(studio, *UP_TO_RANK)
-    here = somebody.open(studio, f"/runs/{run_id}")
-    there = somebody.open(studio, f"/runs/{run_id}")
-    for tab in (here, there):
-        tab.expect_round(1, "rank")
+def test_a_doubled_answer_counts_once(studio, two_tabs):
+    run_id, here, there = two_tabs
     # The second answer is on its way when the first arrives: that is the race, without its luck.
     on_its_way = []
     there.page.route("**/answer", lambda route: on_its_way.append(route))
@@ -105,11 +102,18 @@ def test_a_doubled_answer_counts_once(studio, person):
     ]
 
 
-def test_a_restart_of_the_server_loses_no_answer(serve, person):
-    server = serve()
+@pytest.fixture
+def ranking(serve, person):
+    """A server that may be killed, a run, and its page, which waits for a ranking."""
+    server = serve("--method", "rank-process")
     run_id = new_run(server, *UP_TO_RANK)
     tab = person(forgives=CUT_OFF).open(server, f"/runs/{run_id}")
     tab.expect_round(1, "rank")
+    return server, run_id, tab
+
+
+def test_a_restart_of_the_server_loses_no_answer(ranking):
+    server, run_id, tab = ranking
     tab.click(3, 1)
     server.kill()
     server.start()
@@ -123,11 +127,8 @@ def test_a_restart_of_the_server_loses_no_answer(serve, person):
     assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [3], [1])
 
 
-def test_an_answer_to_a_dead_server_can_be_given_again(serve, person):
-    server = serve()
-    run_id = new_run(server, *UP_TO_RANK)
-    tab = person(forgives=CUT_OFF).open(server, f"/runs/{run_id}")
-    tab.expect_round(1, "rank")
+def test_an_answer_to_a_dead_server_can_be_given_again(ranking):
+    server, run_id, tab = ranking
     tab.click(2, 5)
     server.kill()
     tab.see("next").click()

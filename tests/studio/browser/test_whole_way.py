@@ -27,7 +27,8 @@ def downloaded(tab, link):
     return Path(waiting.value.path()).read_bytes()
 
 
-def test_the_whole_way_by_mouse(studio, person):
+def test_the_whole_way_by_mouse(serve, person):
+    studio = serve()
     somebody = person()
     tab = somebody.open(studio)
     start_a_run(tab)

@@ -78,14 +78,10 @@ export function createGrid(grid, frame, controls, handlers) {
     badge.addEventListener("click", (event) => handlers.pick(position, { tie: event.shiftKey }));
     holdToEnlarge(pick, position);
     draggable(badge, {
-      onStart: () => card.classList.add("drag-source"),
-      onMove: (point) => markTarget(cardAt(point)),
-      onEnd: () => {
-        card.classList.remove("drag-source");
-        markTarget(null);
-      },
-      onDrop: (point) => {
-        const target = cardAt(point);
+      source: card,
+      targetAt: cardAt,
+      mark: markTarget,
+      drop: (target) => {
         if (target) handlers.handOver(position, target.position);
         else handlers.takeBack(position);
       },

@@ -13,10 +13,11 @@ export function swallowNextClick() {
 }
 
 /**
- * Makes `handle` draggable. A copy of it follows the pointer; onMove and onDrop get the point in
- * the window. A press that does not move stays a click.
+ * Makes `handle` draggable. A copy of it follows the pointer, and `source` is styled meanwhile.
+ * `targetAt` returns what is at a point of the window, `mark` highlights it (null: nothing), and
+ * `drop` gets it at the end. A press that does not move stays a click.
  */
-export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
+export function draggable(handle, { source = handle, targetAt, mark, drop }) {
   handle.addEventListener("pointerdown", (down) => {
     if (down.button !== 0) return;
     down.stopPropagation(); // Or the card underneath would take it for a long press.
@@ -32,7 +33,7 @@ export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
       document.body.append(ghost);
       document.documentElement.classList.add("dragging");
       handle.setPointerCapture(down.pointerId);
-      onStart?.();
+      source.classList.add("drag-source");
     };
     const move = (event) => {
       const dx = event.clientX - down.clientX;
@@ -40,7 +41,7 @@ export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
       if (!ghost && Math.hypot(dx, dy) < THRESHOLD) return;
       if (!ghost) begin();
       ghost.style.transform = `translate(${dx}px, ${dy}px)`;
-      onMove?.({ x: event.clientX, y: event.clientY });
+      mark(targetAt({ x: event.clientX, y: event.clientY }));
     };
     const finish = (event) => {
       removeEventListener("pointermove", move);
@@ -51,8 +52,9 @@ export function draggable(handle, { onStart, onMove, onDrop, onEnd }) {
       ghost.remove();
       document.documentElement.classList.remove("dragging");
       swallowNextClick();
-      onEnd?.();
-      if (event.type === "pointerup") onDrop({ x: event.clientX, y: event.clientY });
+      source.classList.remove("drag-source");
+      mark(null);
+      if (event.type === "pointerup") drop(targetAt({ x: event.clientX, y: event.clientY }));
     };
     const escape = (event) => {
       if (event.key !== "Escape" || !ghost) return;

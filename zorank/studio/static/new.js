@@ -7,6 +7,7 @@ import { nounOf, thumbnail } from "./media.js";
 
 let renderers = [];
 let judges = [];
+let methods = [];
 let earlier = [];
 
 /** Six tiles in colours derived from the renderer's name, for a renderer without a picture. */
@@ -125,6 +126,30 @@ function askForAPrompt() {
   if (wanted) wanted.required = !find("#option-prompt")?.value.trim();
 }
 
+const chosenMethod = () => methods.find(({ name }) => name === find("#method").value);
+
+/** Offers the methods; the first choice leaves it to the studio, unless that has a default. */
+function showMethods() {
+  const automatic = el("option", { value: "", text: "Automatic" });
+  find("#method").replaceChildren(...(methods.some((method) => method.default) ? [] : [automatic]),
+    ...methods.map((method) => el("option", { value: method.name, text: method.title, selected: method.default })));
+  showMethodSettings();
+}
+
+function showMethodSettings() {
+  const method = chosenMethod();
+  find("#method-help").textContent = method?.help ?? "Learns from looks if the renderer is quick, else from numbers.";
+  find("#method-settings").replaceChildren(...(method?.settings ?? []).map((setting) =>
+    field({ ...setting, type: "number" }, { of: "method", label: setting.label })));
+}
+
+function methodAnswer() {
+  const method = chosenMethod();
+  if (!method) return {};
+  const settings = values("#method-settings", method.settings, (input) => input.value !== "");
+  return { method: method.name, method_settings: settings };
+}
+
 const values = (form, options, keeps) => Object.fromEntries(
   [...find(form).querySelectorAll(".field")].filter(keeps).map((input) => [input.name, valueOf(input, options)]));
 
@@ -143,7 +168,7 @@ function answers() {
   // An emptied text field is sent as an empty text; an emptied number field is omitted.
   const given = (input) => input.value !== "" || input.dataset.type === "text";
   const options = { ...values("#options", all, given), ...values("#more-options", all, given) };
-  const run = { renderer: chosen().name, m: Number(checked("m")), options, ...judgeAnswer() };
+  const run = { renderer: chosen().name, m: Number(checked("m")), options, ...judgeAnswer(), ...methodAnswer() };
   const title = find("#title").value.trim();
   const seed = find("#seed").value;
   const raters = Number(find("#raters").value) || 1;
@@ -167,13 +192,16 @@ async function show() {
   const done = await attempt(() => get("/api/renderers"), { retry: show });
   if (!done) return;
   renderers = done.value;
-  // These two are optional.
-  [earlier, judges] = await Promise.all(["/api/runs", "/api/judges"].map((path) => get(path).catch(() => [])));
+  // These are optional.
+  [earlier, judges, methods] = await Promise.all(
+    ["/api/runs", "/api/judges", "/api/methods"].map((path) => get(path).catch(() => [])));
   find("#renderers").replaceChildren(...renderers.map(rendererCard));
   find("#start-run").disabled = renderers.length === 0;
   showForm();
+  showMethods();
 }
 
+find("#method").addEventListener("change", showMethodSettings);
 find("#options").addEventListener("input", askForAPrompt);
 find("#new-form").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -80,11 +80,17 @@ export function createOwnerTools({ run, round, reload }) {
     } catch {
       return showBanner("That is not an answer: paste the JSON text that the offline page shows.");
     }
-    const { order, worst = [] } = answer ?? {};
+    const { order, worst = [], key } = answer ?? {};
     const rater = answer?.rater || "offline";
     if (!Array.isArray(order)) return showBanner("That is not an answer: the field “order” is missing.");
     const index = answer.round ?? answer.index ?? round().index;
-    const send = () => post(runPath(run.id, `/rounds/${index}/answer`), { order, worst, rater });
+    if (!Number.isSafeInteger(index) || index < 0) {
+      return showBanner("That is not an answer: the field “round” must be a whole number.");
+    }
+    if (String(rater).trim().toLowerCase() === "owner") {
+      return showBanner("An imported answer cannot be the owner's. Change the field “rater”.");
+    }
+    const send = () => post(runPath(run.id, `/rounds/${index}/answer`), { order, worst, rater, key });
     if (await attempt(send, { retry: () => importAnswer(text) })) reload();
   }
 

@@ -7,7 +7,7 @@ const NUMBERS = ["", "one", "two", "three", "four", "five", "six", "seven", "eig
 
 const QUESTIONS = {
   start: { heading: "Pick a picture to start from", hint: "or rank the ones you like, best first", next: "Start here", same: "Show me others" },
-  rank: { heading: "Rank the ones you like, best first", hint: "as many as you want, the rest count as equal", next: "Next", same: "They look the same" },
+  rank: { heading: "Rank the ones you like, best first", hint: "as many as you want; the rest count as worse, and equal to each other", next: "Next", same: "They look the same" },
   best: { heading: "Which is best?", hint: "click once to choose, again to continue", next: "Next", same: "They look the same" },
 };
 

@@ -37,14 +37,9 @@ export function createTray(tray, handlers) {
     });
     button.addEventListener("click", () => handlers.look(position));
     draggable(button, {
-      onStart: () => button.classList.add("drag-source"),
-      onMove: (point) => mark(placeAt(point)),
-      onEnd: () => {
-        button.classList.remove("drag-source");
-        mark(null);
-      },
-      onDrop: (point) => {
-        const place = placeAt(point);
+      targetAt: placeAt,
+      mark,
+      drop: (place) => {
         if (place === null) handlers.takeBack(position);
         else handlers.moveToPlace(position, place);
       },

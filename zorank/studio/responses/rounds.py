@@ -1,0 +1,74 @@
+"""Responses about the waiting round and its answers."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from zorank.slates import Question
+
+
+class ExhibitRef(BaseModel):
+    """An exhibit at its screen position."""
+
+    position: int
+    url: str
+    media_type: str
+    current: bool = Field(description="whether it shows the best so far, in a `best` question")
+
+
+class BestRef(BaseModel):
+    """The best exhibit so far."""
+
+    url: str
+    media_type: str
+    since: int = Field(description="the round that chose it")
+    start: bool = Field(description="whether that was the pick of a start")
+
+
+class JudgeOrder(BaseModel):
+    """The judge's order of the waiting round."""
+
+    name: str
+    order: list[list[int]] | None = Field(
+        description="screen positions, best first; null until it has scored the round"
+    )
+    problem: str = Field(description="why it cannot score, for the owner; else empty")
+
+
+class WaitingRound(BaseModel):
+    """The round that waits for an answer."""
+
+    index: int
+    key: str = Field(description="names this presentation; send it with the answer")
+    question: Question
+    exhibits: list[ExhibitRef]
+    best: BestRef | None
+    ahead: list[str] = Field(description="URLs of the probable next round, to load in advance")
+    judge: JudgeOrder | None
+    answered_by: list[str]
+    waiting_for: int = Field(description="how many more answers close the round")
+    you_answered: bool
+
+
+class Ahead(BaseModel):
+    """The exhibits of the next round, should the draft become the answer."""
+
+    ahead: list[str]
+
+
+class RoundRef(BaseModel):
+    """The round that waits now."""
+
+    index: int
+
+
+class AnswerTaken(RoundRef):
+    """An answer was stored."""
+
+    closed: bool = Field(description="whether it closed its round")
+
+
+class Candidates(BaseModel):
+    """The vectors of a round, by screen position."""
+
+    candidates: list[list[float]]
