@@ -94,44 +94,39 @@ def test_the_plan_recommends(zorank):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("line", "words"),
     [
-        (["minimize", "zorank.problems:spere", "--dim", "3"], "has no 'spere'"),
-        (["minimize", "nowhere:f", "--dim", "3"], "module 'nowhere'"),
-        (["minimize", "sphere", "--dim", "3"], "module:function"),
-        (["minimize", "./mine.py:quad", "--dim", "3"], "such as mine:quad"),
-        (["minimize", "zorank.problems:sphere"], "--dim N or as --x0 FILE"),
-        (["minimize", "zorank.problems:sphere", "--dim", "0"], "at least 1"),
-        (["minimize", "zorank.problems:sphere", "--x0", "none.npy"], "cannot be read"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--method", "zoo"], "no optimizer"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--option", "m"], "name=value"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--bounds", "1"], "low,high"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "/dev/null/x"], "written"),
+        ("minimize zorank.problems:spere --dim 3", "has no 'spere'"),
+        ("minimize nowhere:f --dim 3", "module 'nowhere'"),
+        ("minimize sphere --dim 3", "module:function"),
+        ("minimize ./mine.py:quad --dim 3", "such as mine:quad"),
+        ("minimize zorank.problems:sphere", "--dim N or as --x0 FILE"),
+        ("minimize zorank.problems:sphere --dim 0", "at least 1"),
+        ("minimize zorank.problems:sphere --x0 none.npy", "cannot be read"),
+        ("minimize zorank.problems:sphere --dim 3 --method zoo", "no optimizer"),
+        ("minimize zorank.problems:sphere --dim 3 --option m", "name=value"),
+        ("minimize zorank.problems:sphere --dim 3 --bounds 1", "low,high"),
+        ("minimize zorank.problems:sphere --dim 3 --out /dev/null/x", "written"),
+        ("minimize zorank.problems:sphere --dim 3 --plot no/x.png", "not a folder"),
+        ("minimize zorank.problems:sphere --dim 3 --out .", "written"),
+        ("minimize zorank.problems:sphere --dim 3 --plot x.zzz", "no supported"),
+        ("minimize broken:f --dim 3", "cannot be imported (SyntaxError"),
+        ("runs show nothing", "no run named 'nothing'"),
+        ("runs list --store what://ever", "cannot be opened"),
+        ("runs list --store typo.db", "there is no store at typo.db"),
+        ("plan --dim 0", "dimension"),
+        ("plan --dim 9 --largest 1", "show more"),
         (
-            ["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "no/x.png"],
-            "not a folder",
-        ),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--out", "."], "written"),
-        (["minimize", "zorank.problems:sphere", "--dim", "3", "--plot", "x.zzz"], "no supported"),
-        (["minimize", "broken:f", "--dim", "3"], "cannot be imported (SyntaxError"),
-        (["runs", "show", "nothing"], "no run named 'nothing'"),
-        (["runs", "list", "--store", "what://ever"], "cannot be opened"),
-        (["runs", "list", "--store", "typo.db"], "there is no store at typo.db"),
-        (["plan", "--dim", "0"], "dimension"),
-        (["plan", "--dim", "9", "--largest", "1"], "show more"),
-        (
-            ["plan", "--dim=9", "--round-seconds=0", "--look-seconds=0", "--compare-seconds=0"],
+            "plan --dim=9 --round-seconds=0 --look-seconds=0 --compare-seconds=0",
             "set at least one of them above 0",
         ),
     ],
 )
-def test_an_error_is_one_sentence_and_exit_code_2(
-    arguments, words, tmp_path, monkeypatch, refused
-):
+def test_an_error_is_one_sentence_and_exit_code_2(line, words, tmp_path, monkeypatch, refused):
     monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text("def f(x:\n")
-    assert words in refused(*arguments)
+    assert words in refused(*line.split())
 
 
 def test_help_and_version(zorank):

@@ -1,20 +1,33 @@
 """Tastes in pictures, and the figures of diffusion models' latents."""
 
+import functools
 import json
 
 import numpy as np
 import pytest
 
+from zorank import renderers
 from zorank.experiments import picture_qualities
 from zorank.experiments.paper import continuity, latent_judges
 from zorank.experiments.paper.latent_judges import Trial
-from zorank.experiments.paper.latents import decoded_picture
+from zorank.experiments.paper.latents import decoded_picture, renderer_of
 from zorank.experiments.picture_qualities import (
     QUALITIES,
     qualities,
     taste_in_pictures,
     weights_of,
 )
+
+
+@pytest.fixture
+def quick_dream(monkeypatch):
+    """Pictures of dream of two steps instead of twelve, and few of them to compare with."""
+    made = functools.partial(renderers.Dream, steps=2, size=160)
+    monkeypatch.setitem(renderers.REGISTRY, "dream", made)
+    monkeypatch.setattr(picture_qualities, "RANDOM_PICTURES", 8)
+    renderer_of.cache_clear()
+    yield
+    renderer_of.cache_clear()
 
 
 def plain(value, shape=(16, 16, 3)):
@@ -64,8 +77,8 @@ def test_a_taste_is_on_the_scale_of_random_pictures_and_everybody_has_another():
     )
 
 
-def test_one_answer_of_a_person_before_dream_is_told_in_full_and_is_repeatable():
-    trial = Trial(None, "lake", "rank-process", "person", answers=1, seed=0)
+def test_one_answer_of_a_person_before_dream_is_told_in_full_and_is_repeatable(quick_dream):
+    trial = Trial(None, "lake", "rank-process", "person", answers=2, person=0)
     row = latent_judges.run_trial(trial)
     assert len(row["gains"]) == 2
     assert row["liked"][1] == pytest.approx(row["gains"][-1])
@@ -74,40 +87,52 @@ def test_one_answer_of_a_person_before_dream_is_told_in_full_and_is_repeatable()
     assert latent_judges.run_trial(trial) == row
 
 
-def rows_of(prompts, seeds):
+def rows_of(people):
     """Rows as `run_trial` would give them, with what is liked by method and judge."""
     liked = {
         ("best of random", "person"): 2.0,
         ("neighbours", "person"): 1.5,
+        ("algorithms 1 + 2", "person"): 2.5,
         ("algorithm 3", "person"): 3.0,
         ("rank-process", "person"): 4.0,
         ("algorithm 3", "model"): 0.5,
     }
     return {
-        Trial(None, prompt, method, judge, 20, seed): {
-            "liked": [0.0, value + 0.01 * seed],
+        Trial(None, "lake", method, judge, 20, person): {
+            "liked": [1.0, value + 0.01 * person],
             "fits": [0.0, 1.0],
             "norm": 1.0,
             "moment": 2.0,
+            "gains": [1.0 + 0.1 * n for n in range(1, 21)],
         }
-        for prompt in prompts
-        for seed in seeds
+        for person in people
         for (method, judge), value in liked.items()
     }
 
 
-def test_claims_compare_pairs_of_the_same_prompt_and_seed():
-    claims = {c.name: c for c in latent_judges._claims(rows_of("ab", range(3)), 20)}
+def test_claims_compare_sessions_of_the_same_person():
+    found = latent_judges._claims(rows_of(range(6)), 20)
+    claims = {c.name: c for c in found}
     assert claims["person ahead of model"].measured == pytest.approx(2.5)
     assert claims["rank-process ahead of random"].measured == pytest.approx(2.0)
     assert claims["rank-process ahead of random"].needed == 1.0
     assert all(claim.holds for claim in claims.values())
-    assert all(claim.where == "6 runs" for claim in claims.values())
+    assert claims["model falls short of the initial picture"].measured == pytest.approx(0.475)
+    assert claims["some of the model's pictures fall short"].measured == 1.0
+    few = {c.at: c.measured for c in found if c.name == "a few answers improve the picture"}
+    assert few == pytest.approx({"4 answers": 0.4, "10 answers": 1.0, "20 answers": 2.0})
+    assert all(claim.where == "6 people" for claim in claims.values())
 
 
-def test_continuity_runs_from_the_command_line(zorank, tmp_path):
-    code, out, err = zorank("reproduce", "continuity", "--quick", "--out", str(tmp_path))
-    assert code == 0, err
+def test_a_person_and_the_model_begin_at_the_same_picture(quick_dream):
+    sessions = [("algorithm 3", "person"), ("algorithm 3", "model"), ("neighbours", "person")]
+    rows = [latent_judges.run_trial(Trial(None, "lake", *each, 1, 3)) for each in sessions]
+    assert len({row["pictures"][0] for row in rows}) == 1
+    assert len({row["liked"][0] for row in rows}) == 1
+
+
+def test_continuity_runs_from_the_command_line(quick_dream, without_workers, printed, tmp_path):
+    out = printed("reproduce", "continuity", "--quick", "--out", tmp_path)
     assert "similar pictures" in out
     found = json.loads((tmp_path / "continuity.json").read_text())
     assert found["model"] == "dream"
@@ -117,3 +142,21 @@ def test_continuity_runs_from_the_command_line(zorank, tmp_path):
     table = (tmp_path / "continuity.csv").read_text().splitlines()
     assert len(table) == 1 + 2 * len(continuity.VARIANCES)
     assert (tmp_path / "continuity.png").stat().st_size > 10_000
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+def test_a_pipeline_a_prompt_and_clip_of_ones_own(sd, tiny_clip, monkeypatch):
+    """The paper's own figure needs only the weights: the same way with tiny random ones."""
+    monkeypatch.setattr(picture_qualities, "RANDOM_PICTURES", 3)
+    session = ("algorithm 3", "model", 1, 0, "clip", str(tiny_clip))
+    row = latent_judges.run_trial(Trial(str(sd), "a red house", *session))
+    assert len(row["gains"]) == 1
+    assert row["norm"] == pytest.approx(1, abs=1e-3)
+    assert decoded_picture(row["pictures"][0]).shape == (160, 160, 3)
+
+
+def test_a_judge_that_does_not_exist_is_refused(refused):
+    assert "there is no judge named 'cllip'" in refused(
+        "reproduce", "latent-judges", "--judge", "cllip"
+    )

@@ -1,6 +1,5 @@
 """zorank bench looks: tastes in pictures, peers in a box, and the command from end to end."""
 
-import csv
 import json
 import sys
 from dataclasses import replace
@@ -8,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.helpers.benchmarks import BenchmarkCommand
 from zorank import InvalidInput, MissingExtra, Ranking, rng
 from zorank.experiments import plotting
 from zorank.experiments.looks import cases as looks_cases
@@ -352,30 +352,25 @@ def test_the_figure_shows_all_parts(results, tmp_path):
 # the command
 
 
-def test_the_benchmark_of_looks_from_end_to_end_and_again(zorank, tmp_path):
-    line = ["bench", "looks", "--quick", "--seeds", 1, "--rounds", 2, "--out", "results"]
-    line += ["--method", "rank-process", "--method", "random", "--workers", 1]
+def test_the_benchmark_of_looks_from_end_to_end_and_again(
+    few, without_workers, printed, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    settings = ["--quick", "--seeds", 1, "--rounds", 2]
+    settings += ["--method", "rank-process", "--method", "random"]
     if LOOKS in REGISTRY:
-        line += ["--method", LOOKS]
-    code, out, err = zorank(*line)
-    assert (code, err.count("Traceback")) == (0, 0), err
+        settings += ["--method", LOOKS]
+    command = BenchmarkCommand(printed, tmp_path, "looks", *settings)
+    out, found = command.run()
     for words in ("too few runs", "gain after 2 rounds", "held out", "ridges", "looks.png"):
         assert words in out
-    folder = tmp_path / "results"
-    found = json.loads((folder / "looks.json").read_text())
     assert (found["quick"], found["pictures"], len(found["cases"])) == (True, 18, 4)
-    with (folder / "looks.csv").open() as handle:
-        rows = list(csv.DictReader(handle))
-    kept = (folder / "looks.cells.jsonl").read_text()
-    assert len(rows) == kept.count("\n")
-    assert {len(row["gains"].split()) for row in rows} == {3}
-    assert (folder / "looks.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (folder / "looks.svg").read_text()
+    assert {len(row["gains"].split()) for row in command.rows()} == {3}
 
-    code, _, err = zorank(*line, "--only", "landscape", "--taste", "warm")
-    assert code == 0, err
-    assert (folder / "looks.cells.jsonl").read_text() == kept
-    assert len(json.loads((folder / "looks.json").read_text())["cases"]) == 1
+    kept = command.trials()
+    _, found = command.run("--only", "landscape", "--taste", "warm")
+    assert command.trials() == kept
+    assert len(found["cases"]) == 1
 
 
 @pytest.mark.parametrize(

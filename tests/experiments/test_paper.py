@@ -8,23 +8,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zorank import InvalidInput, rng
-from zorank.experiments.claims import Claim, by_line
+from zorank import InvalidInput, Run, optimizers, rng
+from zorank.experiments.claims import Claim, by_line, proportion_interval
 from zorank.experiments.paper import FIGURES, FigureContext, figure_names
-from zorank.experiments.paper.curve_figures import ratio_claims, value_ratio
+from zorank.experiments.paper.curve_figures import ratio_claims, spread_claim, value_ratio
 from zorank.experiments.paper.curves import CALLS, Curves, Setting, checkpoints, follow, trials_of
 from zorank.experiments.paper.tuning import Grid, choose, decades, grids, score, tune
 from zorank.problems import sphere
+from zorank.testing.optimizers import drive
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 RANK = Setting("zo-ranksgd").with_options(m=10, step=5.0, mu=1e-3)
 
 
-def curves(values, points=(10, 100, 1000), calls=None, setting=RANK):
+def curves(values, points=(10, 100, 1000), at_calls=(), setting=RANK):
     values = np.array(values, dtype=float)
     points = np.array(points, dtype=float)
-    seeds = tuple(range(len(values)))
-    return Curves(setting, seeds, points, points if calls is None else np.array(calls), values)
+    at_calls = np.array(at_calls, dtype=float)
+    return Curves(setting, tuple(range(len(values))), points, points, values, at_calls)
 
 
 # curves
@@ -62,12 +63,25 @@ def test_checkpoints_rise_and_end_at_the_last_point():
     assert checkpoints(5) == [5]
 
 
-def test_a_value_is_the_last_one_that_was_reached_within_the_budget():
-    found = curves([[3, 2, 1], [6, 5, 4]], calls=[1, 20, 300])
-    assert found.at(99).tolist() == [3, 6]
+def test_a_value_is_read_at_a_recorded_mark_only():
+    found = curves([[3, 2, 1], [6, 5, 4]], at_calls=[[9, 8], [7, 6]])
     assert found.at(100).tolist() == [2, 5]
-    assert found.at(25, "calls").tolist() == [2, 5]
-    assert found.at(1).tolist() == [3, 6]
+    assert found.at(50, "calls").tolist() == [8, 6]
+    with pytest.raises(ValueError, match="99"):
+        found.at(99)
+
+
+def test_every_reported_mark_is_a_checkpoint_with_the_value_after_so_many_points():
+    assert {1_000, 3_000, 10_000, 30_000} <= set(checkpoints(30_000))
+    assert {3_000, 10_000, 30_000, 60_000} <= set(checkpoints(60_000))
+    (trial,) = trials_of("quadratic", 10, RANK, 300, [3])
+    row = follow(trial)
+    x0 = rng.for_content(3, b"x0").standard_normal(10)
+    run = Run(optimizers.make("zo-ranksgd", dict(RANK.options)), x0, seed=3)
+    drive(run, sphere, 20)
+    assert row["at_calls"][0] == sphere(run.best())
+    drive(run, sphere, 20)  # 40 calls are 20 times 10 + 5 points
+    assert row["values"][-1] == sphere(run.best())
 
 
 # claims
@@ -159,13 +173,13 @@ def test_a_figure_from_end_to_end_and_again(zorank, tmp_path):
         rows = list(csv.DictReader(handle))
     assert {row["seed"] for row in rows} == {"0", "1"}
     assert {(row["problem"], row["label"]) for row in rows} >= {("quadratic", "(100, 1)")}
-    assert len(rows) == 2 * 8 * 2 * len(checkpoints(3000))
+    assert len(rows) == 2 * 8 * 2 * len(checkpoints(1000))
     assert (folder / "mk.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (folder / "mk.svg").read_text()
 
     kept = (folder / "mk.cells.jsonl").read_text()
     (folder / "mk.cells.jsonl").write_text(kept[: len(kept) // 2])  # as if it had been killed
-    assert zorank(*line)[0] == 0
+    assert zorank(*line, "--workers", 1)[0] == 0
     again = (folder / "mk.cells.jsonl").read_text()
     assert again.count("\n") >= kept.count("\n")
     assert json.loads((folder / "mk.json").read_text()) == found
@@ -175,7 +189,7 @@ def test_a_figure_from_end_to_end_and_again(zorank, tmp_path):
 
 def test_any_folder_and_any_terminal(zorank, tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    code, out, err = zorank("reproduce", "mk", "--quick", "--out", "[red]x[/y]")
+    code, out, err = zorank("reproduce", "mk", "--quick", "--workers", 1, "--out", "[red]x[/y]")
     assert code == 0, err
     assert "[red]x[/y]/mk.csv" in out
     assert (tmp_path / "[red]x[/y]" / "mk.csv").exists()
@@ -192,6 +206,9 @@ def test_unknown_figures_are_named(zorank):
 
 # the committed results of a full run
 
+FACTORS = {"simple", "mk", "highdim", "noise", "ablations"}
+"""Figures whose claims are ratios of f."""
+
 
 @pytest.mark.parametrize(
     "name",
@@ -201,6 +218,8 @@ def test_unknown_figures_are_named(zorank):
         "mk",
         "highdim",
         "noise",
+        "ablations",
+        "estimates",
         "continuity",
         "latent-judges",
         "rl",
@@ -212,14 +231,48 @@ def test_committed_results_are_of_a_full_run(name):
     assert found["name"] == name
     assert found["quick"] is False
     claims = [Claim(**claim) for claim in found["claims"]]
-    if name.startswith("rl"):  # here less than nothing is a finding, too
+    assert claims
+    if name.startswith("rl"):
         assert {len(line["rewards"]) for line in found["lines"]} == {10, 20}
-        return
-    assert all(claim.measured > 0 for claim in claims)
-    if name not in ("tuning", "continuity", "latent-judges"):
+    elif name in FACTORS:
+        assert all(claim.measured > 0 for claim in claims)
         assert {len(line["seeds"]) for line in found["lines"]} == {10}
 
 
 def test_no_winner_of_the_committed_grids_lies_on_an_edge():
     found = json.loads((RESULTS / "tuning.json").read_text())
     assert [row for row in found["winners"] if not row["inside"]] == []
+
+
+# intervals
+
+
+def test_a_proportion_has_an_exact_interval():
+    """Against the equations that define it: tail probabilities of 2.5% at both ends."""
+    low, high = proportion_interval(3, 10)
+    tail = [math.comb(10, n) * high**n * (1 - high) ** (10 - n) for n in range(4)]
+    assert sum(tail) == pytest.approx(0.025)
+    tail = [math.comb(10, n) * low**n * (1 - low) ** (10 - n) for n in range(3, 11)]
+    assert sum(tail) == pytest.approx(0.025)
+    assert proportion_interval(0, 10)[0] == 0.0
+    assert proportion_interval(10, 10)[1] == 1.0
+
+
+def test_a_smaller_spread_is_claimed_only_if_it_is_certain():
+    generator = np.random.default_rng(0)
+    narrow, wide = 5 + 0.1 * generator.standard_normal(30), 50 + 10 * generator.standard_normal(30)
+    claim = spread_claim("a", "", "", "", narrow, wide)
+    assert claim.measured == pytest.approx(10, rel=0.3)
+    assert claim.verdict == "✓"
+    assert spread_claim("a", "", "", "", wide, narrow).verdict == "✗"
+    assert spread_claim("a", "", "", "", narrow, 3 * narrow).verdict == "?"
+
+
+def test_the_interval_of_a_spread_covers_the_truth():
+    generator = np.random.default_rng(1)
+    found = []
+    for _ in range(400):
+        ours, theirs = 100 + generator.standard_normal((2, 10))
+        low, high = spread_claim("a", "", "", "", ours, theirs).interval
+        found.append(low < 1 < high)
+    assert np.mean(found) == pytest.approx(0.95, abs=0.03)

@@ -1,5 +1,7 @@
 """Diffusion pipelines as small as they can be: right in every shape, random in every weight."""
 
+SMALL_BLOCKS = {"block_out_channels": (16, 32), "norm_num_groups": 8}
+
 
 def stable_diffusion(folder):
     """A Stable Diffusion pipeline of 64 × 64 pictures in this folder."""
@@ -53,10 +55,9 @@ def unet(**conditions):
         sample_size=32,
         in_channels=4,
         out_channels=4,
-        block_out_channels=(16, 32),
         layers_per_block=1,
-        norm_num_groups=8,
         attention_head_dim=8,
+        **SMALL_BLOCKS,
         down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"),
         up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"),
         **conditions,
@@ -70,8 +71,7 @@ def autoencoder():
         in_channels=3,
         out_channels=3,
         latent_channels=4,
-        block_out_channels=(16, 32),
-        norm_num_groups=8,
+        **SMALL_BLOCKS,
         down_block_types=("DownEncoderBlock2D", "DownEncoderBlock2D"),
         up_block_types=("UpDecoderBlock2D", "UpDecoderBlock2D"),
     )

@@ -6,13 +6,14 @@ They are optimizers, but they are not in the registry because they are only usef
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from zorank.errors import InvalidInput
-from zorank.estimators import favourites, rank_weights
+from zorank.estimators import cloud_of, favourites, rank_weights
 from zorank.experiments.peers import load_cmaes
 from zorank.optimizers.starts import random_starts
 from zorank.slates import Cloud, Points, Question, Shell, Slate
@@ -71,110 +72,139 @@ class BestOfRandom:
 
 
 @dataclass(frozen=True, eq=False)
-class Pivot:
-    """The favourite so far; `picked` is false before the first answer."""
+class SearchState:
+    """The state of a search from a start that the rater picks.
+
+    Attributes:
+        x: the current point on the shell.
+        picked: whether the start has been picked.
+        strategy: the state of another library's optimizer, which modifies it in place.
+    """
 
     x: Vector
     picked: bool = False
+    strategy: Any = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbours:
-    """The favourite among the pivot and m − 1 neighbours becomes the pivot: manual search.
+class PickedSearch(ABC):
+    """A search on the shell whose first slate shows random candidates to start from.
+
+    A subclass adds `init`, `report`, and the abstract methods. "No difference" shows other draws.
 
     Attributes:
         m: candidates of a slate.
+    """
+
+    m: int = 6
+
+    @abstractmethod
+    def begin(self, start: Vector) -> SearchState:
+        """Return the state at a picked start."""
+
+    @abstractmethod
+    def candidates(self, state: SearchState, rng: np.random.Generator) -> Slate:
+        """Return the slate of a search that has begun."""
+
+    @abstractmethod
+    def move(self, state: SearchState, slate: Slate, answer: Answer) -> SearchState:
+        """Return the state after an answer to `candidates`."""
+
+    def ask(self, state: SearchState, rng: np.random.Generator) -> Slate:
+        """Return random candidates first, then those of the search."""
+        if not state.picked:
+            return _random_slate(self.m, state.x.size, rng, "start")
+        return self.candidates(state, rng)
+
+    def tell(self, state: SearchState, slate: Slate, answer: Answer) -> SearchState:
+        """Begin at the favourite, then move."""
+        if state.picked:
+            return self.move(state, slate, answer)
+        liked = favourites(answer, len(slate))
+        return state if len(liked) == len(slate) else self.begin(slate[liked[0]])
+
+    def best(self, state: SearchState) -> Vector:
+        """Return the current point."""
+        return state.x
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours(PickedSearch):
+    """The favourite among the pivot and m − 1 neighbours becomes the pivot: manual search.
+
+    Attributes:
         mu: the radius within which neighbours are drawn.
+        pick: whether the first pivot is picked from random candidates; else it is x0.
     """
 
     name: ClassVar[str] = "neighbours"
     revision: ClassVar[int] = 1
 
-    m: int = 6
     mu: float = 0.35
+    pick: bool = True
 
-    def init(self, x0: Vector) -> Pivot:
-        """Return the state before a pivot is picked."""
-        return Pivot(SHELL.place(x0.copy()))
+    def init(self, x0: Vector) -> SearchState:
+        """Return the state before a pivot is picked, or at the pivot x0."""
+        return SearchState(SHELL.place(x0.copy()), picked=not self.pick)
 
-    def ask(self, state: Pivot, rng: np.random.Generator) -> Slate:
-        """Return random candidates first, then the pivot and its neighbours."""
-        if not state.picked:
-            return _random_slate(self.m, state.x.size, rng, "start")
+    def begin(self, start: Vector) -> SearchState:
+        """Return the state at the first pivot."""
+        return SearchState(start, picked=True)
+
+    def candidates(self, state: SearchState, rng: np.random.Generator) -> Slate:
+        """Return the pivot and its neighbours."""
         xi = rng.standard_normal((self.m, state.x.size))
         xi[0] = 0.0
         return Slate(Cloud(state.x, self.mu, xi, SHELL), question="best")
 
-    def tell(self, state: Pivot, slate: Slate, answer: Answer) -> Pivot:
+    def move(self, state: SearchState, slate: Slate, answer: Answer) -> SearchState:
         """Move to the favourite, unless the pivot is one of the favourites."""
         liked = favourites(answer, len(slate))
-        if len(liked) == len(slate) or (state.picked and 0 in liked):
-            return state
-        return Pivot(slate[liked[0]], picked=True)
+        return state if 0 in liked else replace(state, x=slate[liked[0]])
 
-    def best(self, state: Pivot) -> Vector:
-        """Return the pivot."""
-        return state.x
-
-    def report(self, state: Pivot) -> dict[str, float]:
+    def report(self, state: SearchState) -> dict[str, float]:
         """Return the radius."""
         return {"radius": self.mu}
 
 
-@dataclass(frozen=True, eq=False)
-class Strategy:
-    """The state of sep-CMA-ES: the mean on the shell, and a cmaes.SepCMA, modified in place."""
-
-    x: Vector
-    inner: Any = None
-
-
 @dataclass(frozen=True, kw_only=True)
-class SeparableCMA:
+class SeparableCMA(PickedSearch):
     """cmaes.SepCMA with ranks only; its candidates are projected onto the shell. Not pure.
 
+    m is the population size, and the current point is the mean.
+
     Attributes:
-        m: candidates of a slate, the population.
         sigma: the initial standard deviation.
     """
 
     name: ClassVar[str] = "sepcma"
     revision: ClassVar[int] = 1
 
-    m: int = 6
     sigma: float = 0.5
 
-    def init(self, x0: Vector) -> Strategy:
+    def init(self, x0: Vector) -> SearchState:
         """Return the state before a mean is picked."""
-        return Strategy(SHELL.place(x0.copy()))
+        return SearchState(SHELL.place(x0.copy()))
 
-    def ask(self, state: Strategy, rng: np.random.Generator) -> Slate:
-        """Return random candidates first, then a population around the mean."""
-        if state.inner is None:
-            return _random_slate(self.m, state.x.size, rng, "start")
-        state.inner.reseed_rng(int(rng.integers(2**32)))
-        population = np.array([state.inner.ask() for _ in range(self.m)])
+    def begin(self, start: Vector) -> SearchState:
+        """Return the state with the start as the mean."""
+        strategy = load_sepcma()(mean=start.copy(), sigma=self.sigma, population_size=self.m)
+        return SearchState(start, picked=True, strategy=strategy)
+
+    def candidates(self, state: SearchState, rng: np.random.Generator) -> Slate:
+        """Return a population around the mean."""
+        state.strategy.reseed_rng(int(rng.integers(2**32)))
+        population = np.array([state.strategy.ask() for _ in range(self.m)])
         return Slate(Cloud(np.zeros(state.x.size), 1.0, population, SHELL))
 
-    def tell(self, state: Strategy, slate: Slate, answer: Answer) -> Strategy:
-        """Start at the favourite, then pass the ranks to SepCMA."""
-        if not isinstance(slate.design, Cloud):
-            liked = favourites(answer, len(slate))
-            if len(liked) == len(slate):
-                return state
-            start = slate[liked[0]]
-            inner = load_sepcma()(mean=start.copy(), sigma=self.sigma, population_size=self.m)
-            return Strategy(start, inner)
+    def move(self, state: SearchState, slate: Slate, answer: Answer) -> SearchState:
+        """Pass the ranks to SepCMA."""
         ranks = rank_weights(answer, len(slate)).tolist()
-        population = np.asarray(slate.design.directions)  # few rows: held, not regenerated
-        state.inner.tell(list(zip(population, ranks, strict=True)))
-        return Strategy(SHELL.place(state.inner.mean.copy()), state.inner)
+        population = np.asarray(cloud_of(slate).directions)  # few rows: held, not regenerated
+        state.strategy.tell(list(zip(population, ranks, strict=True)))
+        return replace(state, x=SHELL.place(state.strategy.mean.copy()))
 
-    def best(self, state: Strategy) -> Vector:
-        """Return the mean on the shell."""
-        return state.x
-
-    def report(self, state: Strategy) -> dict[str, float]:
+    def report(self, state: SearchState) -> dict[str, float]:
         """Return no further values."""
         return {}
 

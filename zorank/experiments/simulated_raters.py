@@ -119,6 +119,11 @@ class SessionResult:
     typical_seconds: float
 
 
+def first_candidate(seed: int, dim: int) -> Vector:
+    """Return the candidate at which a session with this seed begins."""
+    return rng.for_content(seed, b"before the start").standard_normal(dim)
+
+
 def run_session(
     optimizer: AnyOptimizer,
     taste: Taste,
@@ -134,7 +139,7 @@ def run_session(
     `watch` is called with the method's best after every answer. `looks` describes what candidates
     look like, for methods that use it.
     """
-    state = optimizer.init(rng.for_content(seed, b"before the start").standard_normal(dim))
+    state = optimizer.init(first_candidate(seed, dim))
     gains, noises, took = [], [], []
     for n in range(slates):
         began = perf_counter()

@@ -7,6 +7,7 @@ model this in any dimension: one is convex, the other has many local optima. Eac
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,18 +22,31 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class HiddenDirections:
-    """|xW − t|²: the squared distance to a target along a few hidden directions.
+class HiddenUtility(ABC):
+    """A utility that its dimension and its seed determine.
 
     Attributes:
         dim: the number of coordinates of a candidate.
-        seed: the same seed gives the same target.
-        directions: the number of unit directions, the columns of W.
-        reach: the target's standard deviation along each, t ~ reach · N(0, I).
+        seed: the same seed gives the same utility.
     """
 
     dim: int
     seed: int
+
+    @abstractmethod
+    def __call__(self, x: NDArray[np.float64]) -> Any:
+        """Return the value of one candidate (d,), or of many (m, d)."""
+
+
+@dataclass(frozen=True)
+class HiddenDirections(HiddenUtility):
+    """|xW − t|²: the squared distance to a target along a few hidden directions.
+
+    Attributes:
+        directions: the number of unit directions, the columns of W.
+        reach: the target's standard deviation along each, t ~ reach · N(0, I).
+    """
+
     directions: int = 30
     reach: float = 1.5
 
@@ -53,20 +67,16 @@ class HiddenDirections:
 
 
 @dataclass(frozen=True)
-class SineFeatures:
+class SineFeatures(HiddenUtility):
     """−Σ a_j sin(frequency · x·w_j + b_j): multimodal, with many good regions.
 
     w_j ~ N(0, I/d), so that x·w_j ~ N(0, 1) on the shell; a_j, b_j ~ N(0, 1).
 
     Attributes:
-        dim: the number of coordinates of a candidate.
-        seed: the same seed gives the same function.
         features: the number of sines.
         frequency: the angular frequency along each direction.
     """
 
-    dim: int
-    seed: int
     features: int = 64
     frequency: float = 3.0
 

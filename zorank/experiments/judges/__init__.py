@@ -7,16 +7,7 @@ from collections.abc import Mapping
 from zorank.experiments import measured
 from zorank.experiments.judges import findings
 from zorank.experiments.judges.figure import draw
-from zorank.experiments.judges.study import (
-    QUICK,
-    SWEEP,
-    VERSION,
-    Condition,
-    Study,
-    Trial,
-    record,
-    study_for,
-)
+from zorank.experiments.judges.study import SWEEP, Study, Trial, record, study_for
 from zorank.experiments.studies import Benchmark, collect
 from zorank.experiments.sweep import Row
 
@@ -29,17 +20,4 @@ def update_measured(study: Study, rows: Mapping[Trial, Row]) -> None:
     measured.write(findings.measured(study, collect(rows)))
 
 
-__all__ = [
-    "BENCHMARK",
-    "QUICK",
-    "SWEEP",
-    "VERSION",
-    "Condition",
-    "Study",
-    "Trial",
-    "collect",
-    "report",
-    "run",
-    "study_for",
-    "update_measured",
-]
+__all__ = ["report", "run", "study_for", "update_measured"]

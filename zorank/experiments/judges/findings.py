@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank.experiments import studies
 from zorank.experiments.claims import Claim
 from zorank.experiments.judges.study import (
     ALGORITHM_3,
@@ -24,14 +25,6 @@ from zorank.experiments.judges.study import (
 )
 from zorank.experiments.measured import Gained, Measured
 from zorank.experiments.simulated_raters import SimulatedRater
-from zorank.experiments.studies import (
-    Leads,
-    Sessions,
-    benchmark_claim,
-    best_setting,
-    lead_claim,
-    standard_error,
-)
 from zorank.optimizers import REGISTRY
 
 if TYPE_CHECKING:
@@ -49,34 +42,36 @@ def cases(study: Study, dims: tuple[int, ...] | None = None) -> list[Case]:
     return [(u, n, d) for d in wanted for u in study.utilities for n in study.noises]
 
 
-def by_method(study: Study, results: Results, case: Case, at: int = -1) -> dict[str, Sessions]:
+def by_method(
+    study: Study, results: Results, case: Case, at: int = -1
+) -> dict[str, studies.Sessions]:
     """Return the sessions of every method in a case.
 
     Methods with a grid have the best (and worst) setting after answer `at`.
     """
     utility, noise, dim = case
 
-    def tried(method: str) -> list[Sessions]:
+    def tried(method: str) -> list[studies.Sessions]:
         return _tried(study, results, utility, dim, SimulatedRater(noise), method)
 
     algorithm_3 = tried(ALGORITHM_3)
     return {
         PROCESS: tried(PROCESS)[0],
-        BEST: best_setting(algorithm_3, at),
+        BEST: studies.best_setting(algorithm_3, at),
         WORST: min(algorithm_3, key=lambda sessions: sessions.mean(at)),
         PAPER: tried(PAPER)[0],
-        NEIGHBOURS: best_setting(tried(NEIGHBOURS), at),
-        SEPCMA: best_setting(tried(SEPCMA), at),
+        NEIGHBOURS: studies.best_setting(tried(NEIGHBOURS), at),
+        SEPCMA: studies.best_setting(tried(SEPCMA), at),
         RANDOM: tried(RANDOM)[0],
     }
 
 
-def by_rater(study: Study, results: Results) -> dict[str, dict[str, dict[str, Sessions]]]:
+def by_rater(study: Study, results: Results) -> dict[str, dict[str, dict[str, studies.Sessions]]]:
     """Return rank-process and Algorithm 3 at its best μ, by kind of rater and utility."""
     return {
         name: {
             utility: {
-                label: best_setting(
+                label: studies.best_setting(
                     _tried(study, results, utility, study.judged_dim, judge, method), -1
                 )
                 for label, method in ((PROCESS, PROCESS), (BEST, ALGORITHM_3))
@@ -94,7 +89,7 @@ def measured(study: Study, results: Results) -> Measured:
         for m, k in study.mk():
             conditions = [study.mk_condition(u, noise, m, k) for u in study.utilities]
             gains = np.mean([results[c].gains for c in conditions], axis=0)
-            error = standard_error(gains[:, -1])
+            error = studies.standard_error(gains[:, -1])
             rows.append(Gained(m, k, noise, tuple(gains.mean(axis=0).tolist()), error))
     return Measured(
         dim=study.judged_dim,
@@ -153,7 +148,7 @@ def claims(study: Study, results: Results) -> list[Claim]:
 
 def _tried(
     study: Study, results: Results, utility: str, dim: int, judge: SimulatedRater, method: str
-) -> list[Sessions]:
+) -> list[studies.Sessions]:
     return [
         results[study.condition(utility, dim, judge, method, setting)]
         for setting in study.grid(method)
@@ -161,7 +156,7 @@ def _tried(
 
 
 def _against_others(study: Study, results: Results) -> list[Claim]:
-    def lead_over(label: str) -> Leads:
+    def lead_over(label: str) -> studies.Leads:
         leads = {}
         for case in cases(study, study.claimed):
             found = by_method(study, results, case)
@@ -171,10 +166,10 @@ def _against_others(study: Study, results: Results) -> list[Claim]:
     best, random = lead_over(BEST), lead_over(RANDOM)
     words = f"minus best of {study.pictures} random pictures"
     return [
-        lead_claim(f"minus {BEST}: mean over cases", best, 0.4),
-        lead_claim(f"minus {BEST}: least case", best, 0.0, least=True),
-        lead_claim(f"{words}: mean over cases", random, 1.4),
-        lead_claim(f"{words}: least case", random, 1.4, least=True),
+        studies.lead_claim(f"minus {BEST}: mean over cases", best, 0.4),
+        studies.lead_claim(f"minus {BEST}: least case", best, 0.0, least=True),
+        studies.lead_claim(f"{words}: mean over cases", random, 1.4),
+        studies.lead_claim(f"{words}: least case", random, 1.4, least=True),
     ]
 
 
@@ -183,7 +178,9 @@ def _fewer_rounds(study: Study, results: Results) -> list[Claim]:
     for case in cases(study, study.claimed):
         found = by_method(study, results, case, at=16)
         leads[_named(case)] = found[PROCESS].gains[:, 10] - found[BEST].gains[:, 16]
-    return [lead_claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)]
+    return [
+        studies.lead_claim(f"after 10 rounds minus {BEST}, after 16: mean over cases", leads, 0.0)
+    ]
 
 
 def _rater_claims(study: Study, results: Results) -> list[Claim]:
@@ -192,14 +189,16 @@ def _rater_claims(study: Study, results: Results) -> list[Claim]:
     def final(rater: str, utility: str) -> NDArray[np.float64]:
         return of[rater][utility][PROCESS].gains[:, -1]
 
-    def lead(rater: str) -> Leads:
+    def lead(rater: str) -> studies.Leads:
         return {u: final(rater, u) - final("ranks all", u) for u in study.utilities}
 
     return [
-        lead_claim(
+        studies.lead_claim(
             "with the best 3 named minus with all ranked: mean over tastes", lead("names 3"), -0.4
         ),
-        lead_claim("with a tenth of answers random minus with none: mean", lead("lapses"), -0.4),
+        studies.lead_claim(
+            "with a tenth of answers random minus with none: mean", lead("lapses"), -0.4
+        ),
     ]
 
 
@@ -215,7 +214,7 @@ def _noise_estimates(study: Study, results: Results) -> list[Claim]:
         factors = {case: _factor(values) for case, values in logs.items()}
         worst = max(logs, key=lambda case: abs(float(logs[case].mean())))
         found.append(
-            benchmark_claim(
+            studies.benchmark_claim(
                 f"estimates the noise {noise:g} after 10 rounds within a factor of 2: "
                 "geometric mean of the factor, case furthest from 1",
                 holds=0.5 <= factors[worst]["measured"] <= 2,
@@ -230,7 +229,7 @@ def _noise_estimates(study: Study, results: Results) -> list[Claim]:
 
 def _factor(logs: NDArray[np.float64]) -> dict[str, Any]:
     """Return the geometric mean, its standard error to first order, and the median."""
-    mean, error = math.exp(float(logs.mean())), standard_error(logs)
+    mean, error = math.exp(float(logs.mean())), studies.standard_error(logs)
     return {
         "measured": mean,
         "standard_error": None if error is None else mean * error,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank.experiments import studies
 from zorank.experiments.claims import Claim
 from zorank.experiments.looks.boxes import FAMILIES
 from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS
@@ -30,15 +31,6 @@ from zorank.experiments.looks.study import (
     Results,
     Study,
 )
-from zorank.experiments.studies import (
-    Leads,
-    Sessions,
-    benchmark_claim,
-    best_setting,
-    lead_claim,
-    standard_error,
-    with_error,
-)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +46,7 @@ LABELS = {
 """The labels of methods with a grid, in tables and figures."""
 
 
-def by_method(study: Study, results: Results, case: Condition) -> dict[str, Sessions]:
+def by_method(study: Study, results: Results, case: Condition) -> dict[str, studies.Sessions]:
     """Return the sessions of every method that was run in a case, at its best setting."""
     offered = BOX_METHODS if case.part == PEERS else METHODS
     found = {}
@@ -62,7 +54,7 @@ def by_method(study: Study, results: Results, case: Condition) -> dict[str, Sess
         conditions = (replace(case, method=method, setting=s) for s in study.grid(method))
         tried = [results[condition] for condition in conditions if condition in results]
         if tried:
-            found[method] = best_setting(tried)
+            found[method] = studies.best_setting(tried)
     return found
 
 
@@ -150,7 +142,7 @@ def _in_landscapes(study: Study, results: Results, noise: float) -> list[Claim]:
     perceptual = [case for case in cases if group_of(case) != NUMBERS]
     where = f"landscapes, noise {noise:g}"
 
-    def lead(some: Iterable[Condition], other: str = PROCESS, **at: int) -> Leads:
+    def lead(some: Iterable[Condition], other: str = PROCESS, **at: int) -> studies.Leads:
         return leads(study, results, some, other, **at)
 
     def within(group: str) -> list[Condition]:
@@ -170,8 +162,10 @@ def _in_landscapes(study: Study, results: Results, noise: float) -> list[Claim]:
     return found
 
 
-def _claimed(name: str, found: Leads, needed: float, *, least: bool = False) -> list[Claim]:
-    return [lead_claim(name, found, needed, least=least)] if found else []
+def _claimed(
+    name: str, found: studies.Leads, needed: float, *, least: bool = False
+) -> list[Claim]:
+    return [studies.lead_claim(name, found, needed, least=least)] if found else []
 
 
 def _level_with_botorch(study: Study, results: Results) -> list[Claim]:
@@ -182,13 +176,13 @@ def _level_with_botorch(study: Study, results: Results) -> list[Claim]:
         if not found:
             continue
         margins = {
-            case: float(lead.mean()) + (standard_error(lead) or 0.0)
+            case: float(lead.mean()) + (studies.standard_error(lead) or 0.0)
             for case, lead in found.items()
         }
         worst = min(margins, key=lambda case: margins[case])
-        by_case = {case: with_error(lead) for case, lead in found.items()}
+        by_case = {case: studies.with_error(lead) for case, lead in found.items()}
         claims.append(
-            benchmark_claim(
+            studies.benchmark_claim(
                 f"boxes: after {mark} rounds minus {BOTORCH}, least case",
                 holds=margins[worst] >= 0,
                 needed="≥ −1 standard error",
@@ -213,7 +207,7 @@ def _time_ratio(study: Study, results: Results) -> list[Claim]:
     worst = max(ratios, key=lambda case: ratios[case])
     by_case = {case: {"measured": ratio, "standard_error": None} for case, ratio in ratios.items()}
     return [
-        benchmark_claim(
+        studies.benchmark_claim(
             f"boxes: seconds of a round over those of {BOTORCH}, medians, slowest case",
             holds=ratios[worst] <= 0.1,
             needed="≤ 0.1",
@@ -224,7 +218,7 @@ def _time_ratio(study: Study, results: Results) -> list[Claim]:
     ]
 
 
-def _to_json(sessions: Sessions) -> dict[str, Any]:
+def _to_json(sessions: studies.Sessions) -> dict[str, Any]:
     """Return the gains, also after the marks, and the times of a round, as JSON values."""
     marks = [mark for mark in MARKS if mark < sessions.gains.shape[1]]
     return {

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from zorank.errors import unknown_name
-from zorank.experiments.claims import load_students_t
+from zorank.experiments.claims import load_special
 from zorank.experiments.paper import (
+    ablations,
     continuity,
+    estimates,
     highdim,
     latent_judges,
     mk,
@@ -23,7 +25,7 @@ from zorank.experiments.paper import (
 from zorank.experiments.paper.context import FigureContext
 from zorank.experiments.plotting import load_figure
 from zorank.experiments.report import Report
-from zorank.optimizers.cma_es import load_pycma
+from zorank.optimizers.cma_es import check_pycma
 
 FIGURES: dict[str, Callable[[FigureContext], Report]] = {
     "tuning": tuning.reproduce,
@@ -31,6 +33,8 @@ FIGURES: dict[str, Callable[[FigureContext], Report]] = {
     "mk": mk.reproduce,
     "highdim": highdim.reproduce,
     "noise": noise.reproduce,
+    "ablations": ablations.reproduce,
+    "estimates": estimates.reproduce,
     "continuity": continuity.reproduce,
     "latent-judges": latent_judges.reproduce,
     "rl": policies.reproduce,
@@ -51,8 +55,8 @@ def figure_names(name: str) -> list[str]:
 def check_extras() -> None:
     """Raise an error that names the missing extra if a figure could not be made."""
     load_figure()
-    load_pycma()
-    load_students_t()
+    load_special()
+    check_pycma()
 
 
 __all__ = ["FIGURES", "FigureContext", "Report", "check_extras", "figure_names"]

@@ -31,6 +31,9 @@ class FigureContext:
         workers: number of processes; None is one per core.
         console: where to show progress bars; None shows none.
         model: a diffusers pipeline for the figures of pictures; None is dream.
+        prompt: the prompt of all pictures; None uses one prompt after another.
+        judge: the model that judges pictures: "dream" or "clip".
+        judge_model: the folder or hub id of the CLIP model; None is its default.
     """
 
     folder: Path
@@ -38,6 +41,9 @@ class FigureContext:
     workers: int | None = None
     console: Console | None = None
     model: str | None = None
+    prompt: str | None = None
+    judge: str = "dream"
+    judge_model: str | None = None
 
     def run(self, sweep: Sweep[T], trials: Iterable[T]) -> dict[T, Row]:
         """Return the row of each trial; finished trials are not rerun."""

@@ -64,7 +64,8 @@ SWEEP = Sweep("continuity", run_trial, version, kind="Surroundings")
 
 def reproduce(context: FigureContext) -> Report:
     """Measure the neighbours of pictures of every prompt."""
-    prompts, seeds = (PROMPTS[:2], range(1)) if context.quick else (PROMPTS, range(3))
+    several, seeds = (PROMPTS[:2], range(1)) if context.quick else (PROMPTS, range(3))
+    prompts = several if context.prompt is None else (context.prompt,)
     trials = [Trial(context.model, prompt, seed) for prompt in prompts for seed in seeds]
     rows = context.run(SWEEP, trials)
     random = np.array([row["random"] for row in rows.values()])

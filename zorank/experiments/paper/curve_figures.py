@@ -9,9 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from zorank.experiments.claims import Claim, load_students_t
+from zorank.experiments.claims import Claim, fishers_f, students_t
 from zorank.experiments.paper.context import FigureContext
-from zorank.experiments.paper.curves import VERSION, Curves, Setting, Trial, follow, trials_of
+from zorank.experiments.paper.curves import (
+    VERSION,
+    Curves,
+    Setting,
+    Trial,
+    follow,
+    marks_within,
+    trials_of,
+)
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Sweep
 from zorank.types import Vector
@@ -111,14 +119,35 @@ def value_ratio(ours: Vector, theirs: Vector) -> tuple[float, tuple[float, float
     mean = float(logs.mean())
     if len(logs) < 2:
         return math.exp(mean), (0.0, math.inf)
-    t = load_students_t()
-    half = float(t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs)))
+    t = students_t(0.975, len(logs) - 1)
+    half = float(t * logs.std(ddof=1) / math.sqrt(len(logs)))
     return math.exp(mean), (math.exp(mean - half), math.exp(mean + half))
 
 
+def spread_claim(name: str, says: str, where: str, at: str, ours: Vector, theirs: Vector) -> Claim:
+    """Claim that our runs vary less: how many times smaller our coefficient of variation is.
+
+    The 95% interval is that of the ratio of two variances of normal samples (Fisher's F).
+    """
+    measured = float(_variation(theirs) / _variation(ours))
+    interval = spread_interval(measured, len(ours), len(theirs))
+    return Claim(name, says, where, at, interval[0] > 1, measured, interval)
+
+
+def spread_interval(ratio: float, ours: int, theirs: int) -> tuple[float, float]:
+    """Return the 95% interval of a ratio theirs / ours of standard deviations of so many runs."""
+    if min(ours, theirs) < 2:
+        return 0.0, math.inf
+    low, high = (fishers_f(q, theirs - 1, ours - 1) for q in (0.975, 0.025))
+    return ratio / math.sqrt(low), ratio / math.sqrt(high)
+
+
+def _variation(values: Vector) -> float:
+    return float(values.std() / values.mean())
+
+
 def _summary(line: Line, curves: Curves) -> dict[str, Any]:
-    marks = [10**n * lead for n in range(1, 7) for lead in (1, 3)]
-    marks = [mark for mark in marks if curves.points[0] <= mark <= line.points]
+    marks = marks_within(curves.points[0], line.points)
     return {
         "problem": line.problem,
         "dim": line.dim,
@@ -135,7 +164,7 @@ def _summary(line: Line, curves: Curves) -> dict[str, Any]:
 
 def _records(curves: Mapping[Line, Curves]) -> Iterator[tuple[Any, ...]]:
     for line, found in curves.items():
-        options = " ".join(f"{name}={value:g}" for name, value in line.setting.options)
+        options = " ".join(f"{name}={value}" for name, value in line.setting.options)
         about = (line.problem, line.dim, line.noise, line.label, line.setting.method, options)
         for seed, values in zip(found.seeds, found.values, strict=True):
             for points, calls, value in zip(found.points, found.calls, values, strict=True):

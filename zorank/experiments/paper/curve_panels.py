@@ -78,5 +78,5 @@ def draw_problems(
             axes.set_title(f"{PROBLEM_NAMES[problem]}, d = {dim:,}")
         row[0].set_ylabel("f")
     handles, labels = panels[0][0].get_legend_handles_labels()
-    columns = min(len(labels), 6)
+    columns = len(labels) if len(labels) <= 6 else 4
     figure.legend(handles, labels, loc="outside upper center", ncols=columns, frameon=False)

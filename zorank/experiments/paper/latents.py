@@ -65,7 +65,17 @@ def picture_function(renderer: ResolvedRenderer) -> Callable[[Vector], Picture]:
     return picture
 
 
-def fit_of(pictures: NDArray[np.float32], prompt: str) -> Vector:
+def fit_by_clip(pictures: NDArray[np.float32], prompt: str, clip: str | None) -> Vector:
+    """Return how well pictures fit a prompt, from −1 to 1, according to a CLIP model."""
+    from PIL import Image
+
+    from zorank.oracles import CLIP
+
+    judge = CLIP(prompt) if clip is None else CLIP(prompt, model=clip)
+    return judge.score([Image.fromarray(np.rint(255 * p).astype(np.uint8)) for p in pictures])
+
+
+def fit_by_dream(pictures: NDArray[np.float32], prompt: str) -> Vector:
     """Return how well pictures fit a prompt, from −1 to 1, according to the embedded judge."""
     small = [resized(np.rint(255 * p).astype(np.uint8), 64) for p in pictures]
     scaled: NDArray[np.float32] = (np.stack(small) / 255).astype(np.float32)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from zorank.experiments.report import Report
 EQUAL = 0.02
 MOST_WIDENINGS = 12
 SEEDS = range(1000, 1003)
-Axis = tuple[str, tuple[float, ...]]
+Axis = tuple[str, tuple[float, ...] | tuple[str, ...]]
 Axes = tuple[Axis, ...]
 
 
@@ -42,7 +42,7 @@ class Grid:
     Attributes:
         problem, dim, points, seeds, noise: as in `Line`.
         fixed: the method and the options that are not tuned.
-        axes: the tuned options, each with its values in increasing order.
+        axes: the tuned options, each with its values: numbers in increasing order, or names.
     """
 
     problem: str
@@ -61,7 +61,7 @@ class Grid:
             for values in product(*(values for _, values in self.axes))
         )
         about = (self.points, self.seeds, self.noise)
-        label = LABELS[self.fixed.method]
+        label = LABELS.get(self.fixed.method, self.fixed.method)
         return [Line(self.problem, self.dim, label, setting, *about) for setting in settings]
 
     def edges(self, setting: Setting) -> list[str]:
@@ -69,7 +69,7 @@ class Grid:
         return [
             name
             for name, values in self.axes
-            if len(values) > 1 and setting.option(name) in (values[0], values[-1])
+            if _is_scale(values) and setting.option(name) in (values[0], values[-1])
         ]
 
     def widened(self, setting: Setting) -> Grid:
@@ -77,10 +77,15 @@ class Grid:
         return replace(self, axes=tuple(_widened(axis, setting) for axis in self.axes))
 
 
+def _is_scale(values: Sequence[object]) -> TypeGuard[tuple[float, ...]]:
+    """Return whether these are several numbers, so that there are values beyond them."""
+    return len(values) > 1 and not isinstance(values[0], str)
+
+
 def _widened(axis: Axis, setting: Setting) -> Axis:
     name, values = axis
     value = setting.option(name)
-    if len(values) < 2:
+    if not _is_scale(values):
         return axis
     if value == values[0]:
         values = (float(f"{value * value / values[1]:.4g}"), *values)
@@ -141,14 +146,19 @@ def tune(context: FigureContext, figure: str, grids: Iterable[Grid]) -> list[Tun
 
 HIGH_DIM = 10_000
 STEPS = {"zo-ranksgd": (-0.5, 2.0), "zo-sgd": (-2.5, 0.5), "scobo": (0.0, 2.5)}
+BASELINES = ("mean", "point")
 QUICK_STEPS = {"zo-ranksgd": (0.0, 1.0), "zo-sgd": (-1.0, 0.0), "scobo": (0.5, 1.5)}
 
 
 def descent_grid(method: str, quick: bool, mus: tuple[float, ...]) -> tuple[Setting, Axes]:
-    """Return the grid of a method that estimates directions: η and μ; 10 + 5 points per round."""
+    """Return the grid of a method that estimates directions; 10 + 5 points per round.
+
+    All have η and μ; ZO-SGD also has the value that it subtracts.
+    """
     low, high = (QUICK_STEPS if quick else STEPS)[method]
     fixed = Setting(method).with_options(m=10, line_search=5, gamma=0.1)
-    return fixed, (("step", decades(low, high)), ("mu", mus))
+    baseline: Axes = (("baseline", BASELINES),) if method == "zo-sgd" else ()
+    return fixed, (("step", decades(low, high)), ("mu", mus), *baseline)
 
 
 def grids(quick: bool, dim: int) -> list[Grid]:
@@ -239,7 +249,8 @@ def _draw_grid(axes: Any, found: Tuned) -> None:
     mus = grid.axes[1][1] if len(grid.axes) > 1 else (None,)
     colour = STYLES[LABELS[grid.fixed.method]]["color"]
     for n, mu in enumerate(mus):
-        options = {} if mu is None else {"mu": mu}
+        options: dict[str, Any] = {} if mu is None else {"mu": mu}
+        options |= {axis: winner.option(axis) for axis, _ in grid.axes[2:]}
         here = [scores[grid.fixed.with_options(**{name: value}, **options)] for value in values]
         shade = 1.0 - 0.8 * n / max(len(mus) - 1, 1)
         label = f"μ = {mu:g}" if mu in (mus[0], mus[-1]) and mu is not None else None
