@@ -4,7 +4,8 @@
     python benchmarks/auto.py many         # the same in d = 400, median of 3 seeds, 500·d points
     python benchmarks/auto.py restarts     # Rastrigin's function, beside pycma with restarts
     python benchmarks/auto.py scale        # the sphere, for sigma0 within a factor of 10
-    python benchmarks/auto.py noise        # f after 10,000 points, against tuned ZO-RankSGD
+    python benchmarks/auto.py noise        # f after 10,000 points, against tuned ZO-RankSGD;
+                                           # writes docs/results/auto-noise.json
     python benchmarks/auto.py top          # best 3 of 6, best of 6
     python benchmarks/auto.py time         # one ask and tell, against cmaes in the same run
     python benchmarks/auto.py parts        # each part taken away, on BBOB
@@ -12,10 +13,12 @@
 x0 ~ N(0, I), sigma0 = 1 unless said otherwise; seeds 500 and on, BBOB instances 71 and on.
 """
 
+import json
 import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -23,16 +26,22 @@ import numpy as np
 
 from zorank import optimizers, rng
 from zorank.experiments import bbob
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.curve_figures import ratio_claims
+from zorank.experiments.paper.curve_panels import PROBLEM_NAMES
+from zorank.experiments.paper.curves import Curves, Setting, follow, trials_of
 from zorank.experiments.peers import GUESTS, PEERS, Contender, Ours, Pycma
 from zorank.optimizers.auto import Auto
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.cma_es import load_pycma
-from zorank.oracles import GaussianNoise
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
-from zorank.protocols import AnyOptimizer
 from zorank.types import Vector
 
+RESULTS = Path(__file__).parents[1] / "docs" / "results"
 SEEDS = range(500, 505)
+POINTS = 10_000
+"""With a noisy judge."""
+
 Function = Callable[[Vector], Any]
 TARGETS = (1e-1, 1e-3, 1e-6)
 FUNCTIONS: dict[str, Callable[[int, int], Function]] = {
@@ -147,36 +156,35 @@ def scale() -> None:
 
 
 def noise() -> None:
-    """Against ZO-RankSGD with the best of 25 settings in hindsight."""
-    for name, f, levels in (
-        ("sphere", sphere, (0.1, 1, 10)),
-        ("Rosenbrock", rosenbrock, (10, 100, 1000)),
-    ):
-        for sd in levels:
-            ours = np.median([noisy(optimizers.make("auto"), f, sd, seed) for seed in SEEDS])
-            tried = []
-            for step in (0.316, 1.0, 3.16, 10.0, 31.6):
-                for mu in (0.01, 0.0316, 0.1, 0.316, 1.0):
-                    made = optimizers.make("zo-ranksgd", {"step": step, "mu": mu})
-                    tried.append(np.median([noisy(made, f, sd, seed) for seed in SEEDS]))
-            theirs = min(tried)
-            print(
-                f"{name}, noise {sd:g}: auto {ours:.3g}, tuned {theirs:.3g}, {ours / theirs:.2f}",
-                flush=True,
-            )
+    """Against ZO-RankSGD, with the settings and seeds of `zorank reproduce noise`."""
+    claims: list[Claim] = []
+    rows = []
+    for line in json.loads((RESULTS / "noise.json").read_text())["lines"]:
+        if line["method"] != "zo-ranksgd":
+            continue
+        problem, sd, seeds = line["problem"], line["noise"], line["seeds"]
+        tuned = Setting("zo-ranksgd", tuple(line["options"].items()))
+        ours, theirs = (noisy(problem, sd, s, seeds) for s in (Setting("auto"), tuned))
+        where = f"{PROBLEM_NAMES[problem]}, noise {sd:g}"
+        claims += ratio_claims("auto ahead of ZO-RankSGD", "", where, ours, theirs, [POINTS])
+        found = [float(curves.at(POINTS).mean()) for curves in (ours, theirs)]
+        rows.append({"where": where, "auto": found[0], "zo-ranksgd": found[1]})
+        print(f"{where}: auto {found[0]:.3g}, ZO-RankSGD {found[1]:.3g}", flush=True)
+    kept = {
+        "command": "python benchmarks/auto.py noise",
+        "revision": optimizers.REGISTRY["auto"].revision,
+        "seeds": len(seeds),
+        "points": POINTS,
+        "rows": rows,
+        "claims": [claim.to_json() for claim in claims],
+    }
+    (RESULTS / "auto-noise.json").write_text(json.dumps(kept, indent=1) + "\n")
 
 
-def noisy(
-    optimizer: AnyOptimizer, f: Function, sd: float, seed: int, points: int = 10_000
-) -> float:
-    """The true value after so many noisy points."""
-    judge = GaussianNoise(f, sd, seed=seed, vectorized=True)
-    state, seen, n = optimizer.init(start(100, seed)), 0, 0
-    while seen < points:
-        slate = optimizer.ask(state, rng.for_round(seed, n))
-        state = optimizer.tell(state, slate, judge.answer(slate))
-        seen, n = seen + len(slate), n + 1
-    return float(f(optimizer.best(state)))
+def noisy(problem: str, sd: float, setting: Setting, seeds: Sequence[int]) -> Curves:
+    """The true values of runs with a noisy judge, d = 100."""
+    trials = trials_of(problem, 100, setting, POINTS, seeds, sd)
+    return Curves.of(trials, {trial: follow(trial) for trial in trials})
 
 
 class OnlyTheBest:
@@ -205,12 +213,13 @@ def top() -> None:
         ours, theirs, tuned = [], [], math.inf
         for seed in SEEDS:
             x0 = start(d, seed)
-            ours.append(after(Ours("auto", {"m": 6, "k": k}, x0, seed), points))
+            ours.append(after(Ours(Auto(m=6, k=k), x0, seed), points))
             theirs.append(after(OnlyTheBest(k, x0, seed), points))
         for step in (0.316, 1.0, 3.16, 10.0, 31.6):
             for mu in (1e-4, 1e-3, 1e-2, 1e-1):
                 options = {"m": 6, "k": k, "step": step, "mu": mu}
-                tried = [after(Ours("zo-ranksgd", options, start(d, s), s), points) for s in SEEDS]
+                other = optimizers.make("zo-ranksgd", options)
+                tried = [after(Ours(other, start(d, s), s), points) for s in SEEDS]
                 tuned = min(tuned, float(np.median(tried)))
         told = f"auto {np.median(ours):.3g}, pycma {np.median(theirs):.3g}, zo-ranksgd {tuned:.3g}"
         print(
@@ -248,23 +257,9 @@ def time() -> None:
         print(f"d = {d}: {1e6 * ours:.1f} µs a point, {ours / theirs:.2f} × {list(told)[1]}")
 
 
-class Variant:
-    """auto with other constants."""
-
-    def __init__(self, tuning: Tuning, x0: Vector, sigma0: float, seed: int) -> None:
-        self.search, self.seed, self.rounds = Auto(sigma0=sigma0).search(tuning), seed, 0
-        self.state = self.search.init(x0)
-
-    def ask(self) -> Vector:
-        """The next slate."""
-        self.slate = self.search.ask(self.state, rng.for_round(self.seed, self.rounds))
-        return np.asarray(self.slate)
-
-    def tell(self, values: Vector) -> None:
-        """Its answer."""
-        answer = self.slate.answer_from(values)
-        self.state = self.search.tell(self.state, self.slate, answer)
-        self.rounds += 1
+def variant(tuning: Tuning, x0: Vector, sigma0: float, seed: int) -> Contender:
+    """Auto with other constants."""
+    return Ours(Auto(sigma0=sigma0).search(tuning), x0, seed)
 
 
 def gaussian(m: int, d: int, draws: np.random.Generator) -> Vector:
@@ -303,7 +298,7 @@ def parts() -> None:
     """Each part taken away in turn."""
     dims = [int(d) for d in sys.argv[2:]] or [3, 10, 40]
     for name, tuning in PARTS.items():
-        GUESTS[name] = partial(Variant, tuning)
+        GUESTS[name] = partial(variant, tuning)
         told = []
         for d in dims:
             study = bbob.Study((d,), tuple(range(71, 74)), (name,))
