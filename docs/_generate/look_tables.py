@@ -1,7 +1,14 @@
 """Tables of the benchmark of looks."""
 
+import json
+import math
+import statistics
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+
+RESULTS = Path(__file__).parents[1] / "results"
+MARKS = (5, 10, 20)
 
 
 def tastes(found: dict[str, Any]) -> list[str]:
@@ -28,7 +35,7 @@ def _seeds(study: Mapping[str, Any]) -> str:
 
 def _after(line: Mapping[str, Any]) -> str:
     gains, error = line["gains"], line["standard_error"]
-    told = " / ".join(f"{gains[min(i, len(gains) - 1)]:.2f}" for i in (5, 10, 20))
+    told = " / ".join(f"{gains[min(i, len(gains) - 1)]:.2f}" for i in MARKS)
     return told if error is None else f"{told} ±{error:.2f}"
 
 
@@ -59,4 +66,53 @@ def boxes(found: dict[str, Any]) -> list[str]:
                 for name in methods
             )
             lines.append(f"| {case['taste']} | {case['dim']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def rivals(found: dict[str, Any]) -> list[str]:
+    """Methods with a grid of radii, from the sessions in looks.cells.jsonl: means over tastes."""
+    first, seeds = found["studies"][0]["first_seed"], range(3)
+    sessions: dict[tuple[str, str], dict[Any, dict[int, list[float]]]] = {}
+    for line in (RESULTS / "looks.cells.jsonl").read_text().splitlines():
+        trial = json.loads(line)
+        case, seed = trial["cell"]["condition"], trial["cell"]["seed"] - first
+        if case["part"] == "landscape" and case["noise"] == 0.1 and seed in seeds:
+            settings = sessions.setdefault((case["method"], case["taste"]), {})
+            settings.setdefault(case["setting"], {})[seed] = trial["row"]["gains"]
+    groups = {case["taste"]: case["group"] for case in found["studies"][0]["cases"]}
+    lines = ["| method | perceptual | numbers |", "| --- | --- | --- |"]
+    for method in ("rank-looks", "rank-process", "algorithm 3", "neighbours", "random"):
+        cells = []
+        for numbers in (False, True):
+            tastes = [taste for taste, group in groups.items() if (group == "numbers") == numbers]
+            best = [_in_hindsight(sessions[method, taste]) for taste in tastes]
+            curves = [[statistics.mean(b[seed][i] for b in best) for seed in seeds] for i in MARKS]
+            means = " / ".join(f"{statistics.mean(curve):.2f}" for curve in curves)
+            error = statistics.stdev(curves[-1]) / math.sqrt(len(seeds))
+            cells.append(f"{means} ±{error:.2f}")
+        name = method[0].upper() + method[1:] if method == "algorithm 3" else method
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def _in_hindsight(settings: Mapping[Any, dict[int, list[float]]]) -> dict[int, list[float]]:
+    return max(settings.values(), key=lambda by: sum(gains[MARKS[-1]] for gains in by.values()))
+
+
+def box_means(found: dict[str, Any]) -> list[str]:
+    """Means over the tastes of each study with qEUBO."""
+    lines = ["| d | seeds | rank-looks | qEUBO |", "| --- " * 4 + "|"]
+    for study in (study for study in found["studies"] if "peers" in study["parts"]):
+        for dim in sorted({case["dim"] for case in study["cases"]}):
+            cases = [case["methods"] for case in study["cases"] if case["dim"] == dim]
+            if not all("qEUBO" in methods for methods in cases):
+                continue
+            told = (
+                " / ".join(
+                    f"{statistics.mean(methods[name]['gains'][i] for methods in cases):.2f}"
+                    for i in MARKS
+                )
+                for name in ("rank-looks", "qEUBO")
+            )
+            lines.append(f"| {dim} | {study['seeds']} | " + " | ".join(told) + " |")
     return lines

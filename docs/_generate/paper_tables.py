@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from _generate.values import results
 from zorank.experiments.claims import Claim, by_line
 
 
@@ -10,12 +11,30 @@ def claims(found: dict[str, Any]) -> list[str]:
     marks = list(dict.fromkeys(claim.at for claim in claims))
     lines = ["| claim | on | " + " | ".join(marks) + " |", "| --- " * (len(marks) + 2) + "|"]
     for (name, where), at in by_line(claims).items():
-        cells = (_verdict(at[mark]) if mark in at else "" for mark in marks)
+        cells = (verdict(at[mark]) if mark in at else "" for mark in marks)
         lines.append(f"| {name} | {where} | " + " | ".join(cells) + " |")
     return lines
 
 
-def _verdict(claim: Claim) -> str:
+def changed(replicate: dict[str, Any]) -> list[str]:
+    """List the claims of a figure that have another verdict in a replicate of it."""
+    pairs = [
+        (Claim(**first), Claim(**second))
+        for first, second in zip(
+            results(replicate["name"])["claims"], replicate["claims"], strict=True
+        )
+    ]
+    rows = [
+        f"| {first.name} | {first.where} | {first.at} | {verdict(first)} | {verdict(second)} |"
+        for first, second in pairs
+        if first.verdict != second.verdict
+    ]
+    head = ["| claim | on | at | this run | the replicate |", "| --- " * 5 + "|"]
+    return [f"{len(rows)} of {len(pairs)} verdicts differ:", "", *head, *rows]
+
+
+def verdict(claim: Claim) -> str:
+    """Return the verdict, the measurement and its interval."""
     told = f"{claim.verdict} {_number(claim.measured)}"
     if claim.interval is None:
         return told
@@ -33,12 +52,16 @@ def settings(found: dict[str, Any]) -> list[str]:
     lines = ["| problem | d | method | winner | tried |", "| --- | --- | --- | --- | --- |"]
     for row in found["winners"]:
         chosen = {n: v for n, v in row["winner"].items() if n not in fixed}
-        winner = ", ".join(f"{name} {value:g}" for name, value in chosen.items())
-        tried = ", ".join(f"{n} {v[0]:g} … {v[-1]:g}" for n, v in row["axes"].items())
+        winner = ", ".join(f"{name} {_plain(value)}" for name, value in chosen.items())
+        tried = ", ".join(f"{n} {_plain(v[0])} … {_plain(v[-1])}" for n, v in row["axes"].items())
         lines.append(
             f"| {row['problem']} | {row['dim']:,} | `{row['method']}` | {winner} | {tried} |"
         )
     return lines
+
+
+def _plain(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def values(found: dict[str, Any]) -> list[str]:

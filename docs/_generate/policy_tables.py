@@ -1,7 +1,23 @@
 """Tables of policies."""
 
+from math import inf
 from statistics import mean, median, pstdev
 from typing import Any
+
+from zorank.experiments.claims import difference_claim
+
+COMPARED = (
+    ("Reacher-v4", 2500, None, "values", "recipe"),
+    ("Reacher-v4", 2500, None, "recipe", "auto"),
+    ("HalfCheetah-v4", 500, None, "recipe", "winners"),
+    ("HalfCheetah-v4", 500, None, "recipe", "values"),
+    ("HalfCheetah-v4", 2000, 250, "recipe", "values"),
+    ("HalfCheetah-v4", 2000, 250, "recipe", "recipe, 500 whole episodes"),
+)
+"""Environment, episodes, steps ranked, and two rows: the table has the first minus the second."""
+
+UPRIGHT = 300
+"""Runs of Swimmer that succeed end above this reward."""
 
 
 def _spread(ends: list[float]) -> str:
@@ -20,6 +36,49 @@ def learned(found: dict[str, Any]) -> list[str]:
             f"| {row['env']}, {row['episodes']:,} episodes | {name} | {_describe(_settings(row))} "
             f"| {len(ends)} | {mean(ends):,.4g} ± {_spread(ends)} | {told} |"
         )
+    return lines
+
+
+def paired(found: dict[str, Any]) -> list[str]:
+    """List mean differences over runs with the same seed, actions clipped."""
+    rewards = {
+        (row["env"], row["episodes"], row["ranked_steps"], row["name"]): row["rewards"]
+        for row in found["rows"]
+        if row["clip"]
+    }
+    lines = ["| | difference | pairs | mean (95% interval) | significant |", "| --- " * 5 + "|"]
+    for env, episodes, steps, name, other in COMPARED:
+        first = rewards[env, episodes, steps, name]
+        whole = (env, 500, None, "recipe")
+        second = rewards[whole if "whole" in other else (env, episodes, steps, other)]
+        seeds = [seed for seed in first if seed in second]
+        claim = difference_claim("", "", "", "", [first[s] - second[s] for s in seeds])
+        low, high = claim.interval or (-inf, inf)
+        told = " | ".join(
+            (
+                f"{env}, {episodes:,} episodes" + (f", {steps} steps ranked" if steps else ""),
+                f"{name} − {other}",
+                str(len(seeds)),
+                f"{_signed(claim.measured)} ({_signed(low)} to {_signed(high)})",
+                "yes" if low > 0 or high < 0 else "no",
+            )
+        )
+        lines.append(f"| {told} |")
+    return lines
+
+
+def _signed(value: float) -> str:
+    return f"{value:+,.0f}" if abs(value) >= 10 else f"{value:+.2f}"
+
+
+def upright(found: dict[str, Any]) -> list[str]:
+    """Count the runs of Swimmer that succeed."""
+    lines = ["| Swimmer-v4, 500 episodes | runs above 300 | of |", "| --- " * 3 + "|"]
+    for row in found["rows"]:
+        if row["env"] == "Swimmer-v4":
+            ends = row["rewards"].values()
+            name = row["name"] + ("" if row["clip"] else ", unclipped")
+            lines.append(f"| {name} | {sum(end > UPRIGHT for end in ends)} | {len(ends)} |")
     return lines
 
 

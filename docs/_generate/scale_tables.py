@@ -22,8 +22,7 @@ def _round(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
     took = row["seconds"]
-    told = f"{took:.1f} s" if took >= 1 else f"{1e3 * took:.3g} ms"
-    told += f", {row['ratio']:.2f} ×"
+    told = f"{_time(took)}, {row['ratio']:.2f} ×"
     return told if row["d"] < 1_000_000 else f"{told}, {row['vectors']:.1f} vectors"
 
 
@@ -70,3 +69,17 @@ def _size(count: float) -> str:
         if count >= length:
             return f"{count / length:,.1f} {name}"
     return f"{count:.0f} bytes" if count else ""
+
+
+def covariance(found: dict[str, Any]) -> list[str]:
+    """Return the time of a round of CMA-ES and of ZO-RankSGD, by dimension."""
+    lines = ["| d | CMA-ES | ZO-RankSGD | ratio | one eigendecomposition |", "| --- " * 5 + "|"]
+    for row in found["rounds"]:
+        cells = (_time(row["cma_es"]), _time(row["zo_ranksgd"]), f"{row['ratio']:,.1f}")
+        eigen = _time(row["eigen"]) + ("" if row["eigen_measured"] else " (computed, as d³)")
+        lines.append(f"| {row['d']:,} | " + " | ".join((*cells, eigen)) + " |")
+    return lines
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
