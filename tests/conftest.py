@@ -1,10 +1,13 @@
+import functools
 import os
+import pickle
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -48,6 +51,9 @@ NEEDED_BY_FIXTURES = {
     "tiny_clip": "torch",
     "zorank": "process",
 }
+SLOW = 0.2
+"""Seconds from which on a test is slow; `pytest --record-slow` measures all of them anew."""
+SLOW_TESTS = TESTS / "slow.txt"
 # Tests of one group run in one process, so that it imports torch or a simulator only once.
 GROUPS = ("torch", "simulator")
 LONG = ("torch", "simulator", "browser", "slow")
@@ -63,6 +69,35 @@ def _needs(item):
             yield NEEDED_BY_FIXTURES[fixture]
     if "postgresql" in item.name:
         yield "server"
+    if _without_parameters(item.nodeid) in _slow_tests():
+        yield "slow"
+
+
+@functools.cache
+def _slow_tests():
+    return frozenset(SLOW_TESTS.read_text().splitlines())
+
+
+def _without_parameters(nodeid):
+    return nodeid.partition("[")[0]
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--record-slow", action="store_true", help=f"write tests/{SLOW_TESTS.name} anew"
+    )
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Write the list of slow tests that need nothing heavy, if that was asked for."""
+    if not config.getoption("--record-slow"):
+        return
+    longest = defaultdict(float)
+    for report in terminalreporter.getreports("passed"):
+        name = _without_parameters(report.nodeid)
+        longest[name] = max(longest[name], report.duration)
+    slow = sorted(name for name, seconds in longest.items() if seconds > SLOW)
+    SLOW_TESTS.write_text("".join(f"{name}\n" for name in slow))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -156,6 +191,37 @@ def refused(monkeypatch, capsys):
         return err
 
     return call
+
+
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """What the command line prints, run in this process."""
+
+    def call(*arguments):
+        from zorank.cli import main
+
+        monkeypatch.setenv("COLUMNS", "100")
+        monkeypatch.setattr(sys, "argv", ["zorank", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        assert exit.value.code == 0
+        return capsys.readouterr().out
+
+    return call
+
+
+@pytest.fixture
+def without_workers(monkeypatch):
+    """Compute the trials of sweeps in this process, where a test can replace what is slow."""
+    from zorank.experiments import sweep
+
+    def rows(function, todo, workers):
+        for key, trial in todo.items():
+            # What workers are sent must survive the journey.
+            sent_function, sent_trial = pickle.loads(pickle.dumps((function, trial)))
+            yield key, sent_function(sent_trial)
+
+    monkeypatch.setattr(sweep, "computed_rows", rows)
 
 
 @pytest.fixture(scope="session")

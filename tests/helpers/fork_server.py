@@ -31,6 +31,10 @@ STUDIO = (
     "PIL.JpegImagePlugin",
     "PIL.PngImagePlugin",
     "PIL.WebPImagePlugin",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.backends.backend_svg",
+    "matplotlib.figure",
+    "scipy.special",
     "sqlalchemy.dialects.postgresql.psycopg",
     "sqlalchemy.dialects.sqlite",
     "uvicorn.lifespan.on",
@@ -38,6 +42,7 @@ STUDIO = (
     "uvicorn.protocols.http.auto",
     "uvicorn.protocols.websockets.auto",
     "zorank.cli",
+    "zorank.experiments.paper",
     "zorank.renderers.landscape",
     "zorank.studio.catalog",
     "zorank.studio.server",
@@ -153,7 +158,7 @@ def _server(preload):
 
 def _serve(requests):
     """Answer requests until there are no more; return each request in its child."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, _reap)
     while True:
         message, fds, *_ = socket.recv_fds(requests, MOST_BYTES, 4)
         if not message:
@@ -164,6 +169,13 @@ def _serve(requests):
                 return json.loads(message)
         for descriptor in fds:
             os.close(descriptor)
+
+
+def _reap(number, frame):
+    """Wait for what has ended, so that its processor time is counted as the server's."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def _is_child(stdin, stdout, stderr, report):
