@@ -1,7 +1,6 @@
 """The base install: what `import zorank` loads, and what it says when an extra is missing."""
 
-import subprocess
-import sys
+from tests.helpers.processes import python
 
 HEAVY = [
     "sqlalchemy",
@@ -17,12 +16,6 @@ HEAVY = [
     "platformdirs",
     "concurrent.futures",
 ]
-
-
-def python(program):
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    ).stdout
 
 
 def test_importing_zorank_loads_numpy_and_nothing_heavier():

@@ -25,6 +25,12 @@ def run():
     return Run("zo-ranksgd", np.ones(3), seed=1)
 
 
+def answer(run, rounds, order=(0,), **details):
+    for _ in range(rounds):
+        run.ask()
+        run.tell(list(order), **details)
+
+
 def test_ask_is_idempotent_until_told(run):
     first = np.asarray(run.ask())
     assert [r.index for r in run.rounds()] == [0]
@@ -205,9 +211,7 @@ def test_a_note_is_plain_json(run):
 
 @pytest.mark.parametrize("rounds", [0, 3, -1, True, 1.0])
 def test_only_answered_rounds_can_be_undone(run, rounds):
-    for _ in range(2):
-        run.ask()
-        run.tell([0])
+    answer(run, 2)
     with pytest.raises(InvalidInput, match="cannot be undone"):
         run.undo(rounds)
     assert len(run.rounds()) == 2
@@ -232,17 +236,13 @@ def test_undo_before_the_first_answer(run):
 
 @pytest.mark.parametrize("round", [-1, 3, True, "a"])
 def test_a_branch_keeps_rounds_that_exist(run, round):
-    for _ in range(2):
-        run.ask()
-        run.tell([0])
+    answer(run, 2)
     with pytest.raises(InvalidInput, match="keeps from 0 to 2"):
         run.branch(round)
 
 
 def test_a_branch_is_a_run_of_its_own(run):
-    for _ in range(3):
-        run.ask()
-        run.tell([1], rater="ann")
+    answer(run, 3, [1], rater="ann")
     branch = run.branch(2, name="other")
     assert branch.name == "other"
     assert [r.rater for r in branch.rounds()] == ["ann", "ann"]
@@ -330,9 +330,7 @@ def test_an_optimizer_of_ones_own_has_to_be_given_again():
 
 def test_an_export_is_json_and_makes_the_run_again():
     run = Run(optimizers.make("zo-ranksgd-memory", {"bounds": ([-3, -3], [3, 3])}), [1.0, 2.0])
-    for _ in range(5):
-        run.ask()
-        run.tell([1, 2])
+    answer(run, 5, [1, 2])
     data = json.loads(json.dumps(run.export()))
     again = Run(optimizers.make(data["optimizer"], data["options"]), data["x0"], data["seed"])
     for line in data["rounds"]:
@@ -406,9 +404,7 @@ def test_a_run_that_others_took_back_and_went_on_with_is_the_fold_of_the_log(tra
         here.tell([i % 4])
     there = Run.open(store, "a", trace=trace)
     there.undo(back)
-    for _ in range(3):
-        there.ask()
-        there.tell([5])
+    answer(there, 3, [5])
     there.ask()
     here.refresh()
     fresh = Run.open(store, "a")

@@ -1,8 +1,6 @@
 """The renderer of diffusers pipelines, on tiny ones with random weights, the way a user goes."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from functools import wraps
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import tiny_pipelines
+from tests.helpers.processes import python
 from zorank.errors import InvalidInput, RenderError
 from zorank.renderers import Diffusers
 from zorank.renderers.diffusers import models, painting, previews, samplers
@@ -36,8 +35,7 @@ def test_it_is_in_the_registry_and_made_without_loading_anything():
         "import sys; from zorank.renderers import REGISTRY; REGISTRY['diffusers']();"
         "print([name for name in ('torch', 'diffusers', 'PIL') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "[]\n"
+    assert python(program) == "[]\n"
 
 
 def test_the_dimension_is_what_the_pipeline_says(tiny):
@@ -385,5 +383,4 @@ def test_a_missing_library_is_named_with_its_remedy(sd):
         f"try: Diffusers(model={sd!r}).dim\n"
         "except ImportError as error: print(error)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "pip install 'zorank[diffusion]'" in done.stdout
+    assert "pip install 'zorank[diffusion]'" in python(program)

@@ -1,13 +1,12 @@
 """dream: prompts, samplers, and the pictures of the embedded model."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from importlib import resources
 
 import numpy as np
 import pytest
 
+from tests.helpers.processes import python
 from zorank.dream import model, samplers
 from zorank.dream.vocabulary import WORDS, read
 from zorank.errors import InvalidInput
@@ -118,8 +117,7 @@ def test_pictures_are_the_same_alone_together_and_in_another_process():
         "d = Dream(prompt='sunset, lake', size=64, steps=4);"
         "sys.stdout.buffer.write(d.render([x])[0].data)"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert found.stdout == together[1].data
+    assert python(code, text=False) == together[1].data
 
 
 def test_the_prompt_and_the_noise_both_change_the_picture_and_small_moves_change_it_little():
@@ -162,7 +160,7 @@ def test_weights_are_small_and_nothing_heavy_is_imported_before_the_first_pictur
         "import sys; import zorank.renderers; zorank.renderers.REGISTRY['dream'](prompt='lake');"
         "assert not {'onnxruntime', 'torch', 'PIL'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python(code)
 
 
 def test_it_is_in_the_registry():

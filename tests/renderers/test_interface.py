@@ -2,14 +2,13 @@
 
 import dataclasses
 import inspect
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.helpers.processes import python
 from zorank.dream import model
 from zorank.errors import InvalidInput
 from zorank.protocols import Renderer
@@ -474,10 +473,8 @@ def test_the_interface_loads_nothing_heavy():
         "[kind.make() for kind in kinds_of(REGISTRY).values()];"
         "print(*{'torch', 'diffusers', 'onnxruntime', 'PIL', 'mujoco'} & {*sys.modules})"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    loaded = done.stdout.strip()
+    loaded = python(program).strip()
     assert not loaded, f"registering renderers imported {loaded}: import it in `render`"
-    assert done.returncode == 0, done.stderr
 
 
 def test_what_is_resolved_is_a_renderer_itself():

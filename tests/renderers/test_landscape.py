@@ -1,7 +1,6 @@
 import hashlib
 import io
 import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.helpers.processes import python
 from zorank.errors import InvalidInput, MissingExtra
 from zorank.renderers import REGISTRY
 from zorank.renderers.landscape import Landscape
@@ -44,8 +44,7 @@ draws = np.random.default_rng(2024).standard_normal((60, 62))[:3]
 exhibits = REGISTRY["landscape"](size=128).render(draws)
 print(json.dumps([before, [hashlib.sha256(e.data).hexdigest() for e in exhibits]]))
 """
-    out = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
-    pillow_early, hashes = json.loads(out)
+    pillow_early, hashes = json.loads(python(program))
     assert not pillow_early
     assert hashes == [hashlib.sha256(e.data).hexdigest() for e in SMALL.render(DRAWS[:3])]
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 
@@ -13,6 +12,7 @@ from torch import nn
 
 import zorank
 from tests.helpers import fork_server
+from tests.helpers.processes import python
 from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
 from zorank.stores import MemoryStore, open_store
 from zorank.torch import RankTrainer, grid
@@ -65,10 +65,7 @@ def test_without_torch_it_says_what_to_install():
         "try:\n    import zorank.torch\n"
         "except zorank.MissingExtra as error:\n    print(error)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True
-    )
-    assert "pip install 'zorank[torch]'" in done.stdout
+    assert "pip install 'zorank[torch]'" in python(program)
 
 
 # Candidates, and back.
