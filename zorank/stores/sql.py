@@ -8,9 +8,10 @@ tables with the time of the undo.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from typing import Any
 
@@ -23,12 +24,14 @@ from zorank.protocols import Store
 from zorank.stores import schema
 from zorank.stores._engine import advice, make_engine
 from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._listen import listen, notify
 from zorank.stores._shared import changed_meta, new_key
 from zorank.types import (
     Ballot,
     Json,
     Round,
     RunRecord,
+    Snapshot,
     Vector,
     answer_from_json,
     ranking_from_json,
@@ -47,6 +50,10 @@ class SQLStore(Store):
     def __init__(self, url: str | sa.URL) -> None:
         self._engine = make_engine(url)
         self._where = self._engine.url.render_as_string(hide_password=True)
+        self._origin = new_key()  # tells this store's notifications from those of others
+        # SQLite's own waiting is neither fair nor quick: threads of one process take turns here.
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        self._turn = threading.Lock() if is_sqlite else nullcontext()
         with self._write() as connection:
             schema.upgrade(connection)
 
@@ -93,10 +100,24 @@ class SQLStore(Store):
             row = self._last(connection, self._find(connection, name).id)
             return None if row is None else _round(row)
 
+    def snapshot(self, name: str) -> Snapshot:
+        with self._read() as connection:
+            row = connection.execute(_SNAPSHOT, {"name": name}).one_or_none()
+            if row is None:
+                self._find(connection, name)  # raises, with the closest names
+                raise StoreError(f"run {name!r} was created this moment; try again")
+            if row.position is None:
+                return Snapshot(row.meta)
+            cast = _read_ballots(connection, row.id, row.position) if row.waits else []
+            return Snapshot(row.meta, row.position, row.key, bool(row.waits), tuple(cast))
+
+    def listen(self, on_change: Callable[[str | None], None]) -> Callable[[], None]:
+        return listen(self._engine, self._origin, on_change)
+
     def append(
         self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
             if index != _next(last) or self._last_key(connection, run_id) != after:
@@ -110,7 +131,7 @@ class SQLStore(Store):
             return line
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
             same = _waits(last) and (last.position, last.key) == (answered.index, answered.key)
@@ -124,9 +145,9 @@ class SQLStore(Store):
             slate = {} if answered.slate is None else {"slate": answered.slate}
             connection.execute(update.values({**_answer_columns(answered), **slate}))
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
         try:
-            with self._write() as connection:
+            with self._write(name) as connection:
                 run_id = self._find(connection, name, lock=True).id
                 last = self._last(connection, run_id)
                 if not _waits(last) or last.position != index:
@@ -140,17 +161,16 @@ class SQLStore(Store):
                     ranking=ballot.ranking.to_json(),
                 )
                 connection.execute(row)
+                return _read_ballots(connection, run_id, index)
         except IntegrityError as error:
             raise second_ballot(name, index, ballot.rater) from error
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         with self._read() as connection:
-            run_id = self._find(connection, name).id
-            cast = connection.execute(_ballots(run_id, index))
-            return [Ballot(b.rater, ranking_from_json(b.ranking), b.weight) for b in cast]
+            return _read_ballots(connection, self._find(connection, name).id, index)
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             if last is not None and self._last_key(connection, run_id) != last:
                 raise answered_elsewhere(name)
@@ -160,13 +180,13 @@ class SQLStore(Store):
                 connection.execute(update.values(undone_at=time.time()))
 
     def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run = self._find(connection, name, lock=True)
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
             connection.execute(update.values(meta=changed_meta(run.meta, changes, dropped)))
 
     def delete(self, name: str) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             for table in (schema.rounds, schema.ballots):  # undone rows included
                 connection.execute(sa.delete(table).where(table.c.run_id == run_id))
@@ -201,10 +221,13 @@ class SQLStore(Store):
             yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
+    def _write(self, name: str | None = None) -> Iterator[sa.Connection]:
+        """Begin a transaction that writes, and tell other processes which run it changed."""
         engine = self._engine.execution_options(zorank_write=True)
-        with self._readable_errors(), engine.begin() as connection:
+        with self._readable_errors(), self._turn, engine.begin() as connection:
             yield connection
+            if name is not None:
+                notify(connection, self._origin, name)
 
     @contextmanager
     def _readable_errors(self) -> Iterator[None]:
@@ -233,6 +256,28 @@ def _ballots(run_id: int, index: int) -> sa.Select[Any]:
     table = schema.ballots
     mine = (table.c.run_id == run_id) & (table.c.position == index) & table.c.undone_at.is_(None)
     return sa.select(table).where(mine).order_by(table.c.id)
+
+
+def _read_ballots(connection: sa.Connection, run_id: int, index: int) -> list[Ballot]:
+    cast = connection.execute(_ballots(run_id, index))
+    return [Ballot(b.rater, ranking_from_json(b.ranking), b.weight) for b in cast]
+
+
+def _snapshot_query() -> sa.Select[Any]:
+    """Select a run's id and metadata, and the end of its log without its slate."""
+    runs, rounds = schema.runs, schema.rounds
+    in_log = (rounds.c.run_id == runs.c.id) & rounds.c.undone_at.is_(None)
+    waits = rounds.c.answer.is_(sa.null()).label("waits")
+    return (
+        sa.select(runs.c.id, runs.c.meta, rounds.c.position, rounds.c.key, waits)
+        .select_from(runs.outerjoin(rounds, in_log))
+        .where(runs.c.name == sa.bindparam("name"))
+        .order_by(rounds.c.position.desc())
+        .limit(1)
+    )
+
+
+_SNAPSHOT = _snapshot_query()
 
 
 def _waits(last: Any) -> bool:
