@@ -19,12 +19,14 @@ from zorank.errors import (
     ReplayError,
     StaleAnswer,
     StoreError,
+    TooManyRequests,
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
+from zorank.studio.render_pool import RenderLimits
 from zorank.studio.security import Guard
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
@@ -38,7 +40,10 @@ STATUSES: dict[type[Exception], int] = {
     StoreError: 503,
     MissingExtra: 503,
     RenderError: 503,
+    TooManyRequests: 429,
 }
+RETRY_AFTER = 2
+"""Seconds after which a client that gets a 429 may try again."""
 
 
 def create_app(
@@ -46,9 +51,10 @@ def create_app(
     renderers: Offered,
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
-    workers: int = 2,
+    workers: int = 3,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    limits: RenderLimits | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -57,12 +63,13 @@ def create_app(
         renderers: name → a renderer, or a callable that makes one, such as its class.
         token: the owner's token.
         hosts: the allowed host names; "*" allows any.
-        workers: number of rendering threads.
+        workers: number of rendering threads; if there are several, one run uses all but one.
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
+        limits: bounds of the memory that rendering takes.
     """
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
-    app.state.studio = Studio(store, renderers, workers, panel, method)
+    app.state.studio = Studio(store, renderers, workers, panel, method, limits)
     app.state.guard = Guard(token, hosts)
     app.state.closing = False
     app.add_middleware(_BodyLimit)
@@ -89,7 +96,8 @@ async def _guarded(
 
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, status)
+        headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
+        return JSONResponse({"detail": str(error)}, status, headers)
 
     return handler
 

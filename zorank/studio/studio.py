@@ -25,7 +25,7 @@ from zorank.studio.agreement import Agreement
 from zorank.studio.methods import BY_LOOKS, MethodSpec
 from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
-from zorank.studio.render_pool import RenderPool
+from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.sessions import NotFound, Session
 from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Vector
 
@@ -37,15 +37,16 @@ class Studio:
         self,
         store: Store,
         renderers: Offered,
-        workers: int = 2,
+        workers: int = 3,
         panel: judging.Panel | None = None,
         method: MethodSpec | None = None,
+        limits: RenderLimits | None = None,
     ) -> None:
         self.store = store
         self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
-        self.render_pool = RenderPool(workers)
+        self.render_pool = RenderPool(workers, limits)
         self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel)
         self.look_worker = look_worker.LookWorker(self._store_looks_problem)
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
