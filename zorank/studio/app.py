@@ -21,6 +21,7 @@ from zorank.errors import (
     ReplayError,
     StaleAnswer,
     StoreError,
+    TooManyRequests,
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
@@ -29,6 +30,7 @@ from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
+from zorank.studio.render_pool import RenderLimits
 from zorank.studio.security import Guard
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
@@ -42,7 +44,10 @@ STATUSES: dict[type[Exception], int] = {
     StoreError: 503,
     MissingExtra: 503,
     RenderError: 503,
+    TooManyRequests: 429,
 }
+RETRY_AFTER = 2
+"""Seconds after which a client that gets a 429 may try again."""
 
 
 def create_app(
@@ -50,9 +55,10 @@ def create_app(
     renderers: Offered,
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
-    workers: int = 2,
+    workers: int = 3,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    limits: RenderLimits | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -61,9 +67,10 @@ def create_app(
         renderers: name → a renderer, or a callable that makes one, such as its class.
         token: the owner's token.
         hosts: the allowed host names; "*" allows any.
-        workers: number of rendering threads.
+        workers: number of rendering threads; if there are several, one run uses all but one.
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
+        limits: bounds of the memory that rendering takes.
     """
     app = FastAPI(
         title="zorank studio",
@@ -72,7 +79,7 @@ def create_app(
         redoc_url=None,
         lifespan=_listening,
     )
-    studio = app.state.studio = Studio(store, renderers, workers, panel, method)
+    studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
     app.state.guard = Guard(token, hosts)
@@ -113,7 +120,8 @@ async def _guarded(
 
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, status)
+        headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
+        return JSONResponse({"detail": str(error)}, status, headers)
 
     return handler
 
