@@ -11,31 +11,24 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from zorank.errors import InvalidInput, StoreError, unknown_name
+from zorank.errors import InvalidInput, unknown_name
 from zorank.protocols import Store
 from zorank.stores import schema
-from zorank.stores._engine import advice, make_engine
+from zorank.stores._engine import explained, make_engine
 from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._file_guard import FileGuard
+from zorank.stores._rows import NAMELESS, is_text, read_ballot, read_log, read_record_or_problem
+from zorank.stores._rows import answer_columns as _answer_columns
+from zorank.stores._rows import read_record as _record
+from zorank.stores._rows import read_round as _round
+from zorank.stores._rows import write_vector as _bytes
 from zorank.stores._shared import changed_meta, new_key
-from zorank.types import (
-    Ballot,
-    Json,
-    Round,
-    RunRecord,
-    Vector,
-    answer_from_json,
-    ranking_from_json,
-)
-
-NPY_MAGIC = b"\x93NUMPY"
-"""The first bytes of a .npy file."""
+from zorank.types import Ballot, Json, Round, RunRecord
 
 
 class SQLStore(Store):
@@ -47,6 +40,7 @@ class SQLStore(Store):
     def __init__(self, url: str | sa.URL) -> None:
         self._engine = make_engine(url)
         self._where = self._engine.url.render_as_string(hide_password=True)
+        self._file = FileGuard(self._engine, schema.check)
         with self._write() as connection:
             schema.upgrade(connection)
 
@@ -82,7 +76,7 @@ class SQLStore(Store):
     def runs(self) -> list[RunRecord]:
         with self._read() as connection:
             query = sa.select(schema.runs).order_by(schema.runs.c.id)
-            return [_record(row) for row in connection.execute(query)]
+            return [read_record_or_problem(row) for row in connection.execute(query)]
 
     def rounds(self, name: str) -> list[Round]:
         with self._read() as connection:
@@ -147,7 +141,7 @@ class SQLStore(Store):
         with self._read() as connection:
             run_id = self._find(connection, name).id
             cast = connection.execute(_ballots(run_id, index))
-            return [Ballot(b.rater, ranking_from_json(b.ranking), b.weight) for b in cast]
+            return [read_ballot(row) for row in cast]
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         with self._write() as connection:
@@ -163,7 +157,8 @@ class SQLStore(Store):
         with self._write() as connection:
             run = self._find(connection, name, lock=True)
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
-            connection.execute(update.values(meta=changed_meta(run.meta, changes, dropped)))
+            meta = _record(run).meta
+            connection.execute(update.values(meta=changed_meta(meta, changes, dropped)))
 
     def delete(self, name: str) -> None:
         with self._write() as connection:
@@ -178,16 +173,29 @@ class SQLStore(Store):
     def _find(self, connection: sa.Connection, name: str, lock: bool = False) -> Any:
         query = sa.select(schema.runs).where(schema.runs.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
-        if row is None:
-            raise unknown_name("run", name, connection.scalars(sa.select(schema.runs.c.name)))
+        if row is None and (row := self._nameless(connection, name)) is None:
+            names = connection.scalars(sa.select(schema.runs.c.name))
+            raise unknown_name("run", name, filter(is_text, names))
         return row
 
+    def _nameless(self, connection: sa.Connection, name: str) -> Any:
+        """Return the row of a damaged run whose name cannot be read, as `runs` calls it."""
+        number = name.removeprefix(NAMELESS)
+        if number == name or not number.isdecimal() or len(number) > 9:
+            return None
+        query = sa.select(schema.runs).where(schema.runs.c.id == int(number))
+        row = connection.execute(query).one_or_none()
+        return None if row is None or is_text(row.name) else row
+
     def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:
-        return [_round(row) for row in connection.execute(_rounds(run_id))]
+        return read_log(connection.execute(_rounds(run_id)))
 
     def _last(self, connection: sa.Connection, run_id: int) -> Any:
         newest = _rounds(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
-        return connection.execute(newest.limit(1)).one_or_none()
+        row = connection.execute(newest.limit(1)).one_or_none()
+        if row is not None:
+            _round(row)  # nothing is appended to a damaged line
+        return row
 
     def _last_key(self, connection: sa.Connection, run_id: int) -> str:
         answered = _rounds(run_id).where(schema.rounds.c.answered_at.is_not(None))
@@ -197,13 +205,15 @@ class SQLStore(Store):
 
     @contextmanager
     def _read(self) -> Iterator[sa.Connection]:
-        with self._readable_errors(), self._engine.begin() as connection:
-            yield connection
+        with self._readable_errors():
+            self._file.check()
+            with self._engine.begin() as connection:
+                yield connection
 
     @contextmanager
     def _write(self) -> Iterator[sa.Connection]:
         engine = self._engine.execution_options(zorank_write=True)
-        with self._readable_errors(), engine.begin() as connection:
+        with self._readable_errors(), self._file.watched(), engine.begin() as connection:
             yield connection
 
     @contextmanager
@@ -219,7 +229,7 @@ class SQLStore(Store):
             ) from error
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise StoreError(f"{self._where}: {advice(cause)}") from error
+            raise explained(cause, self._where) from error
 
 
 def _rounds(run_id: int) -> sa.Select[Any]:
@@ -244,59 +254,3 @@ def _next(last: Any) -> int:
     if last is None:
         return 0
     return int(last.position) + (0 if _waits(last) else 1)
-
-
-def _answer_columns(line: Round) -> dict[str, Any]:
-    """Return the columns of a line that an answer changes: all but `shown_at` and `slate`."""
-    return {
-        "position": line.index,
-        "answer": None if line.answer is None else line.answer.to_json(),
-        "rater": line.rater,
-        "answered_at": line.answered_at,
-        "note": dict(line.note),
-        "key": line.key,
-    }
-
-
-def _round(row: Any) -> Round:
-    answer = None if row.answer is None else answer_from_json(row.answer)
-    return Round(
-        index=row.position,
-        shown_at=row.shown_at,
-        answer=answer,
-        rater=row.rater,
-        answered_at=row.answered_at,
-        note=row.note,
-        key=row.key,
-        slate=row.slate,
-    )
-
-
-def _record(row: Any) -> RunRecord:
-    return RunRecord(
-        name=row.name,
-        optimizer=row.optimizer,
-        options=row.options,
-        revision=row.revision,
-        x0=_vector(row.x0),
-        seed=int(row.seed),
-        version=row.version,
-        created_at=row.created_at,
-        meta=row.meta,
-    )
-
-
-def _bytes(x0: Vector) -> bytes:
-    """Return little-endian float64 numbers, or the content of a .npy file for float32."""
-    if x0.dtype == np.float64:
-        return x0.astype("<f8").tobytes()
-    file = BytesIO()
-    np.save(file, x0.astype("<f4"), allow_pickle=False)
-    return file.getvalue()
-
-
-def _vector(stored: bytes) -> Vector:
-    if stored.startswith(NPY_MAGIC):
-        loaded: Vector = np.load(BytesIO(stored), allow_pickle=False)
-        return loaded.astype(np.float32, copy=False)
-    return np.frombuffer(stored, dtype="<f8").astype(np.float64)

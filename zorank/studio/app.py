@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -89,7 +90,11 @@ async def _guarded(
 
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, status)
+        detail = str(error)
+        if isinstance(error, StoreError) and error.public != detail:
+            logging.getLogger("zorank").warning("%s", detail)
+            detail = error.public
+        return JSONResponse({"detail": detail}, status)
 
     return handler
 
