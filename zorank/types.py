@@ -37,6 +37,7 @@ __all__ = [
     "Ranking",
     "Round",
     "RunRecord",
+    "Snapshot",
     "Values",
     "Vector",
     "Vector32",
@@ -89,6 +90,35 @@ class Round:
     note: Json = field(default_factory=dict)
     key: str = field(default="", compare=False)
     slate: Json | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run's metadata, the end of its log, and the ballots for its waiting round, read at once.
+
+    Keys are unique and answered lines keep theirs. So a log with the same end and the same number
+    of edits is unchanged as a whole.
+
+    Attributes:
+        meta: the run's metadata.
+        index: the index of the log's last line; -1 if the log is empty.
+        key: the key of the last line.
+        waits: whether the last line waits for its answer.
+        ballots: the ballots for the waiting round, in the order in which they were cast.
+    """
+
+    meta: Json
+    index: int = -1
+    key: str = ""
+    waits: bool = False
+    ballots: tuple[Ballot, ...] = ()
+
+    def ends_with(self, line: Round | None) -> bool:
+        """Whether the last line of the log is this one; None stands for an empty log."""
+        if line is None:
+            return self.index == -1
+        found = (line.index, line.key, line.answer is None)
+        return found == (self.index, self.key, self.waits)
 
 
 @dataclass(frozen=True, eq=False)

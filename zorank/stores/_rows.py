@@ -22,6 +22,7 @@ from zorank.types import (
     Ballot,
     Round,
     RunRecord,
+    Snapshot,
     Vector,
     answer_from_json,
     ranking_from_json,
@@ -113,6 +114,7 @@ ROUND: Checks = {
     "key": TEXT,
     "slate": (lambda value: value is None or _is_object(value), "a JSON object or NULL"),
 }
+SNAPSHOT: Checks = {"meta": OBJECT, "position": INDEX, "key": TEXT}
 BALLOT: Checks = {"rater": TEXT, "weight": (_is_number, "a number"), "ranking": OBJECT}
 
 
@@ -193,6 +195,18 @@ def read_log(rows: Iterable[Any]) -> list[Round]:
     if problem:
         raise StoreError(f"the log of this run is damaged: {problem}; {ADVICE}")
     return lines
+
+
+def read_snapshot(row: Any) -> Snapshot:
+    """Return a run's metadata and the end of its log, without ballots."""
+    is_empty = row.position is None and _is_object(row.meta)
+    if not is_empty and (problem := _problem(row, SNAPSHOT)):
+        raise StoreError(f"this run is damaged: {problem}; {ADVICE}")
+    return (
+        Snapshot(row.meta)
+        if is_empty
+        else Snapshot(row.meta, row.position, row.key, bool(row.waits))
+    )
 
 
 def read_ballot(row: Any) -> Ballot:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +26,10 @@ from zorank.errors import (
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
+from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
+from zorank.studio.notifier import Notifier
 from zorank.studio.security import Guard
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
@@ -62,10 +66,17 @@ def create_app(
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
     """
-    app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
-    app.state.studio = Studio(store, renderers, workers, panel, method)
+    app = FastAPI(
+        title="zorank studio",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_listening,
+    )
+    studio = app.state.studio = Studio(store, renderers, workers, panel, method)
+    notifier = app.state.notifier = Notifier(partial(current_events, studio))
+    studio.on_change = notifier.touch
     app.state.guard = Guard(token, hosts)
-    app.state.closing = False
     app.add_middleware(_BodyLimit)
     app.middleware("http")(_guarded)
     app.include_router(api.router, prefix="/api")
@@ -76,6 +87,19 @@ def create_app(
         app.add_exception_handler(error, _as_detail(status))
     app.add_exception_handler(RequestValidationError, _unprocessable)
     return app
+
+
+@asynccontextmanager
+async def _listening(app: FastAPI) -> AsyncIterator[None]:
+    """Push changes that other processes make to the store, while the application runs."""
+    studio: Studio = app.state.studio
+    notifier: Notifier = app.state.notifier
+    stop = studio.store.listen(lambda run: studio.changed_elsewhere(run, notifier.followed))
+    try:
+        yield
+    finally:
+        stop()
+        notifier.close()
 
 
 async def _guarded(

@@ -11,7 +11,7 @@ import itertools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -124,10 +124,19 @@ class _Task(QueuedTask):
 
 
 class JudgeWorker:
-    """The thread in which judges score slates, and a bounded cache of their verdicts."""
+    """The thread in which judges score slates, and a bounded cache of their verdicts.
 
-    def __init__(self, pool: RenderPool, panel: Panel) -> None:
+    Args:
+        pool: renders what is scored.
+        panel: the available judges.
+        on_verdict: called with the run of each new verdict.
+    """
+
+    def __init__(
+        self, pool: RenderPool, panel: Panel, on_verdict: Callable[[str], None] = lambda run: None
+    ) -> None:
         self._pool = pool
+        self._on_verdict = on_verdict
         self._panel = panel
         self._queue: PriorityQueue[_Task] = PriorityQueue()
         self._numbers = itertools.count()
@@ -191,6 +200,7 @@ class JudgeWorker:
                 self._verdicts[task.key] = verdict
                 while len(self._verdicts) > REMEMBERED:
                     self._verdicts.popitem(last=False)
+            self._on_verdict(task.key[0])
 
     def _score(self, task: _Task) -> Verdict:
         try:

@@ -30,7 +30,13 @@ from zorank.studio.responses.catalog import (
     SettingField,
 )
 from zorank.studio.responses.history import History, HistoryRow, JudgeAgreement, RaterInfo
-from zorank.studio.responses.rounds import BestRef, ExhibitRef, JudgeOrder, WaitingRound
+from zorank.studio.responses.rounds import (
+    BestRef,
+    ExhibitRef,
+    JudgeOrder,
+    ShownRound,
+    WaitingRound,
+)
 from zorank.studio.responses.runs import Role, RunCard, RunInfo
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
@@ -106,9 +112,9 @@ def judge_infos(studio: Studio) -> list[JudgeInfo]:
     return found
 
 
-def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
+def run_info(session: Session, role: Role) -> RunInfo:
     """Describe a run; some fields are for its owner only."""
-    record, renderer = studio.store.record(session.run.name), session.renderer
+    record, renderer = session.record, session.renderer
     is_owner = role == "owner"
     start, slate = session.start, session.run.ask()
     facts = Facts.of(record, session.steps if is_owner else [], slate)
@@ -167,13 +173,12 @@ def run_card(studio: Studio, record: RunRecord) -> RunCard:
     return card.model_copy(update={**known, "best": best if started else None})
 
 
-def waiting_round(studio: Studio, session: Session, role: Role, rater: str | None) -> WaitingRound:
-    """Describe the round that waits for an answer, as this rater sees it."""
+def shown_round(session: Session) -> ShownRound:
+    """Describe the round that waits for an answer, as everybody sees it."""
     waiting, slate, shown = session.waiting, session.run.ask(), session.shown
     media_type = session.renderer.media_type
-    answered_by = [ballot.rater for ballot in session.ballots]
     likely = session.likely if session.raters_needed == 1 else None
-    return WaitingRound(
+    return ShownRound(
         index=waiting.index,
         key=waiting.key,
         question=slate.question,
@@ -188,6 +193,14 @@ def waiting_round(studio: Studio, session: Session, role: Role, rater: str | Non
         ],
         best=best_so_far(session),
         ahead=urls_ahead(session, likely),
+    )
+
+
+def waiting_round(studio: Studio, session: Session, role: Role, rater: str | None) -> WaitingRound:
+    """Describe the round that waits for an answer, as this rater sees it."""
+    answered_by = [ballot.rater for ballot in session.ballots]
+    return WaitingRound(
+        **vars(shown_round(session)),
         judge=judge_order(studio, session, role),
         answered_by=answered_by,
         waiting_for=session.missing_answers,
