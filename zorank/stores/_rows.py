@@ -34,10 +34,19 @@ NPY_MAGIC = b"\x93NUMPY"
 LATEST = 253402300799.0
 """The last second of the year 9999: a later time is damaged."""
 
-ADVICE = "restore the database from a backup, or delete the run with: zorank runs delete"
+ADVICE = "restore the database from a backup, or delete the run"
 
 NAMELESS = "damaged-"
 """A run whose name cannot be read is called by this and the id of its row."""
+
+
+def damaged(what: str, problem: str, detail: str = "") -> StoreError:
+    """Return the error for a damaged row; only the store's owner reads the detail."""
+    known = f" ({detail})" if detail else ""
+    return StoreError(
+        f"{what} is damaged: {problem}{known}; {ADVICE}",
+        public=f"{what} is damaged: {problem}; {ADVICE}",
+    )
 
 
 class Unreadable:
@@ -120,14 +129,12 @@ BALLOT: Checks = {"rater": TEXT, "weight": (_is_number, "a number"), "ranking": 
 
 def read_record(row: Any) -> RunRecord:
     """Return the record of a run; raise StoreError if its row is damaged."""
-    problem = _problem(row, RUN)
-    if not problem:
-        try:
-            x0 = _read_vector(row.x0)
-        except Exception as error:  # NumPy raises many kinds for a damaged file
-            problem = f"its x0 cannot be read ({error})"
-    if problem:
-        raise StoreError(f"run {_name(row)!r} is damaged: {problem}; {ADVICE}")
+    what = f"run {_name(row)!r}"
+    _check(row, RUN, what)
+    try:
+        x0 = _read_vector(row.x0)
+    except Exception as error:  # NumPy raises many kinds for a damaged file
+        raise damaged(what, "its x0 cannot be read", str(error)) from error
     return RunRecord(
         name=row.name,
         optimizer=row.optimizer,
@@ -162,16 +169,14 @@ def read_record_or_problem(row: Any) -> RunRecord:
 
 def read_round(row: Any) -> Round:
     """Return a line of a log; raise StoreError if its row is damaged."""
-    problem, answer = _problem(row, ROUND), None
-    if not problem:
-        try:
-            answer = None if row.answer is None else _read_answer(row.answer)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            problem = f"its answer cannot be read ({error})"
-    if not problem and answer is None and row.answered_at is not None:
-        problem = "an answer is missing"
-    if problem:
-        raise StoreError(f"round {row.position} of this run is damaged: {problem}; {ADVICE}")
+    what = f"round {row.position} of this run"
+    _check(row, ROUND, what)
+    try:
+        answer = None if row.answer is None else _read_answer(row.answer)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise damaged(what, "its answer cannot be read", str(error)) from error
+    if answer is None and row.answered_at is not None:
+        raise damaged(what, "its answer is missing")
     return Round(
         index=row.position,
         shown_at=row.shown_at,
@@ -187,39 +192,29 @@ def read_round(row: Any) -> Round:
 def read_log(rows: Iterable[Any]) -> list[Round]:
     """Return the log of a run; raise StoreError if a line is damaged or missing."""
     lines = [read_round(row) for row in rows]
-    problem = ""
     if [line.index for line in lines] != list(range(len(lines))):
-        problem = "rounds are missing"
-    elif any(line.answer is None for line in lines[:-1]):
-        problem = "an answer is missing"
-    if problem:
-        raise StoreError(f"the log of this run is damaged: {problem}; {ADVICE}")
+        raise damaged("the log of this run", "rounds are missing")
+    if any(line.answer is None for line in lines[:-1]):
+        raise damaged("the log of this run", "an answer is missing")
     return lines
 
 
 def read_snapshot(row: Any) -> Snapshot:
     """Return a run's metadata and the end of its log, without ballots."""
-    is_empty = row.position is None and _is_object(row.meta)
-    if not is_empty and (problem := _problem(row, SNAPSHOT)):
-        raise StoreError(f"this run is damaged: {problem}; {ADVICE}")
-    return (
-        Snapshot(row.meta)
-        if is_empty
-        else Snapshot(row.meta, row.position, row.key, bool(row.waits))
-    )
+    if row.position is None and _is_object(row.meta):
+        return Snapshot(row.meta)
+    _check(row, SNAPSHOT, "this run")
+    return Snapshot(row.meta, row.position, row.key, bool(row.waits))
 
 
 def read_ballot(row: Any) -> Ballot:
     """Return a ballot; raise StoreError if its row is damaged."""
-    problem = _problem(row, BALLOT)
-    if not problem:
-        try:
-            return Ballot(row.rater, ranking_from_json(row.ranking), row.weight)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            problem = f"its ranking cannot be read ({error})"
-    raise StoreError(
-        f"a ballot for round {row.position} of this run is damaged: {problem}; {ADVICE}"
-    )
+    what = f"a ballot for round {row.position} of this run"
+    _check(row, BALLOT, what)
+    try:
+        return Ballot(row.rater, ranking_from_json(row.ranking), row.weight)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise damaged(what, "its ranking cannot be read", str(error)) from error
 
 
 def answer_columns(line: Round) -> dict[str, Any]:
@@ -266,13 +261,12 @@ def _read_answer(data: Any) -> Answer:
     return answer
 
 
-def _problem(row: Any, checks: Checks) -> str:
-    """Return what is wrong with a row; empty if nothing is."""
+def _check(row: Any, checks: Checks, what: str) -> None:
+    """Raise StoreError if a value of a row is not what it must be."""
     for column, (accepts, expected) in checks.items():
         value = getattr(row, column)
         if not accepts(value):
-            return f"its {column} must be {expected}, found {value!r:.40}"
-    return ""
+            raise damaged(what, f"its {column} must be {expected}", f"found {value!r:.40}")
 
 
 def _name(row: Any) -> str:
