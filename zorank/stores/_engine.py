@@ -61,13 +61,18 @@ def make_engine(url: str | sa.URL, patient: bool = False) -> sa.Engine:
     return engine
 
 
-def open_file(file: Path, mode: str) -> sqlite3.Connection:
-    """Open a SQLite file as it is; `mode` is that of a SQLite URI, such as ro."""
-    connection = sqlite3.connect(
-        f"{file.absolute().as_uri()}?mode={mode}", LOCK_SECONDS, uri=True, check_same_thread=False
-    )
-    connection.text_factory = _decode
-    return connection
+def file_engine(file: Path, mode: str) -> sa.Engine:
+    """Return an engine for a SQLite file as it is; `mode` is that of a SQLite URI, such as rw."""
+
+    def connect() -> sqlite3.Connection:
+        uri = f"{file.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, LOCK_SECONDS, isolation_level=None, uri=True)
+        connection.text_factory = _decode
+        return connection
+
+    engine = sa.create_engine(sqlite_url(str(file)), creator=connect)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
 
 
 def _configure_sqlite(connection: Any, _: Any) -> None:

@@ -21,7 +21,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from zorank.errors import InvalidInput, StoreError
 from zorank.stores import schema
-from zorank.stores._engine import explained, make_engine, open_file, sqlite_url
+from zorank.stores._engine import explained, file_engine, make_engine, sqlite_url
 from zorank.stores._file_guard import file_of
 
 PAGES = 256
@@ -43,14 +43,13 @@ def backup(url: str, file: Path, progress: Progress = lambda done, total: None) 
     Raises:
         InvalidInput: if the file exists, or there is no store.
     """
-    with _part_of(file) as part, _store_engine(url) as engine:
-        path = file_of(engine.url)
-        if path is not None and not Path(path).exists():
-            raise InvalidInput(f"there is no store at {url}")
-        with _transaction(engine, isolation_level=None if path else "REPEATABLE READ") as source:
+    with _part_of(file) as part, _source_engine(url) as engine:
+        is_file = engine.dialect.name == "sqlite"
+        level = None if is_file else "REPEATABLE READ"
+        with _transaction(engine, isolation_level=level) as source:
             if schema.version(source) == 0:
                 raise InvalidInput(f"there are no tables of zorank at {url}")
-            copy = _copy_into_file if path is None else _copy_pages
+            copy = _copy_pages if is_file else _copy_into_file
             counts = copy(source, part, progress)
         with _file_engine(part) as copied, _transaction(copied) as connection:
             state = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
@@ -198,9 +197,21 @@ def _current_copy(file: Path) -> Iterator[Path]:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / file.name
             _copy_pages(source, copy, lambda done, total: None)
-            with _file_engine(copy, "rw") as upgraded, _transaction(upgraded) as target:
+            with _file_engine(copy) as upgraded, _transaction(upgraded) as target:
                 schema.upgrade(target)
             yield copy
+
+
+@contextmanager
+def _source_engine(url: str) -> Iterator[sa.Engine]:
+    """Yield an engine of a store that exists; a SQLite file is opened as it is."""
+    path = url if "://" not in url else None
+    if url.startswith("sqlite"):
+        path = file_of(sa.make_url(url))
+    if path is not None and not Path(path).exists():
+        raise InvalidInput(f"there is no store at {url}")
+    with _store_engine(url) if path is None else _file_engine(Path(path)) as engine:
+        yield engine
 
 
 @contextmanager
@@ -216,9 +227,8 @@ def _store_engine(url: str) -> Iterator[sa.Engine]:
 
 
 @contextmanager
-def _file_engine(file: Path, mode: str = "ro") -> Iterator[sa.Engine]:
-    """Yield an engine of a backup; no files are created beside it."""
-    engine = sa.create_engine(sqlite_url(str(file)), creator=lambda: open_file(file, mode))
+def _file_engine(file: Path, mode: str = "rw") -> Iterator[sa.Engine]:
+    engine = file_engine(file, mode)
     try:
         yield engine
     finally:
