@@ -293,8 +293,8 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{RUNS} runs of {ROUNDS} rounds by {given.method}; {RATERS} raters a run, or one of 25")
     with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
-        urls = [f"sqlite:///{folder}/{name}.db" for name in ("runs", "bare")]
-        measure("SQLite", *urls, given)
+        stored, bare = (f"sqlite:///{folder}/{name}.db" for name in ("runs", "bare"))
+        measure("SQLite", stored, bare, given)
     bin_folder = postgres_bin()
     if bin_folder is None:
         print("PostgreSQL's initdb is not installed (Debian: apt-get install postgresql)")

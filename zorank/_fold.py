@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from zorank._run_slates import RunSlates
-from zorank.errors import StoreError
+from zorank.errors import InvalidInput, StoreError
 from zorank.protocols import AnyOptimizer, Looks
 from zorank.slates import Slate
 from zorank.types import Answer, Round, RunRecord, Vector
@@ -99,8 +99,14 @@ class Fold:
                     f"the log of run {self._record.name!r} is damaged: an answer is missing"
                 )
             slate = self.slate_of(line)
-            line.answer.check(len(slate))
-            self.append(line, slate, self.state_after(slate, line.answer))
+            try:
+                line.answer.check(len(slate))
+                state = self.state_after(slate, line.answer)
+            except InvalidInput as error:
+                raise StoreError(
+                    f"round {line.index} of run {self._record.name!r} is damaged: {error}"
+                ) from error
+            self.append(line, slate, state)
 
     def keep_candidates(self) -> None:
         """Keep the candidates of all rounds from now on, because records may refer to them."""

@@ -221,7 +221,11 @@ class Store(Protocol):
         ...
 
     def runs(self) -> list[RunRecord]:
-        """Return the records of all runs, oldest first."""
+        """Return the records of all runs, oldest first.
+
+        The record of a run that is damaged has a `problem`; every other method that reads such a
+        run raises `StoreError`. It can be deleted.
+        """
         ...
 
     def rounds(self, name: str) -> list[Round]:

@@ -135,6 +135,7 @@ class RunRecord:
         version: the version of zorank that created the run.
         created_at: in seconds since 1970.
         meta: data of the application, such as a title; it has no influence on results.
+        problem: why the stored run cannot be read; only in a list of runs, else empty.
     """
 
     name: str
@@ -146,6 +147,7 @@ class RunRecord:
     version: str
     created_at: float
     meta: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
     def __post_init__(self) -> None:
         self.x0.setflags(write=False)

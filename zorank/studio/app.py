@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -121,7 +122,11 @@ async def _guarded(
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
-        return JSONResponse({"detail": str(error)}, status, headers)
+        detail = str(error)
+        if isinstance(error, StoreError) and error.public != detail:
+            logging.getLogger("zorank").warning("%s", detail)
+            detail = error.public
+        return JSONResponse({"detail": detail}, status, headers)
 
     return handler
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import anyio
 from pydantic import BaseModel
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, StoreError
 
 PAUSE = 0.05
 """The least number of seconds between two updates of a run's events."""
@@ -176,7 +176,7 @@ class Notifier:
                 found = await anyio.to_thread.run_sync(
                     self._serialized, run, is_owner, limiter=self._limiter
                 )
-            except InvalidInput:  # the run was deleted
+            except (InvalidInput, StoreError):  # the run was deleted, or cannot be read
                 channel.ended = True
                 break
             for name, data in found.items():

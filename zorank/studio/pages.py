@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from fastapi.templating import Jinja2Templates
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, StoreError
 from zorank.studio.access import RUN_ID
 from zorank.studio.security import cookie_names
 
@@ -48,6 +48,8 @@ def _run_page(request: Request, template: str, run_id: str) -> Response:
         title = request.app.state.studio.meta(run_id)["title"]
     except (InvalidInput, KeyError):
         return _message(request, 404, "No such run", "It may have been deleted.")
+    except StoreError as error:
+        return _message(request, 503, "This run cannot be read", error.public)
     return _page(request, template, title, run_id=run_id)
 
 

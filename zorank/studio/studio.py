@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from zorank import rng
-from zorank.errors import InvalidInput, StaleAnswer, ZorankError, unknown_name
+from zorank.errors import InvalidInput, StaleAnswer, StoreError, ZorankError, unknown_name
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run
@@ -27,6 +27,7 @@ from zorank.studio.methods import BY_LOOKS, MethodSpec
 from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
+from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NotFound, Session
 from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Snapshot, Vector
 
@@ -92,7 +93,7 @@ class Studio:
 
     def records(self) -> list[RunRecord]:
         """Return the studio's runs, newest first, without runs of other programs."""
-        return [r for r in reversed(self.store.runs()) if r.meta.get("renderer") in self.renderers]
+        return [r for r in reversed(self.store.runs()) if is_listed(r, self.renderers)]
 
     @contextmanager
     def session(self, run_id: str) -> Iterator[Session]:
@@ -195,8 +196,12 @@ class Studio:
         return name
 
     def delete(self, run_id: str) -> None:
-        """Delete a run, its log and its exhibits."""
-        self._snapshot(run_id)
+        """Delete a run, its log and its exhibits; also a damaged run."""
+        try:
+            self._snapshot(run_id)
+        except StoreError:
+            if run_id not in [record.name for record in self.records()]:
+                raise
         self.store.delete(run_id)
         self._sessions.pop(run_id, None)
         self.render_pool.cancel_speculative(run_id)
@@ -306,6 +311,7 @@ class Studio:
             raise NotFound(NO_SUCH_RUN) from error
         if "renderer" not in seen.meta:
             raise NotFound(NO_SUCH_RUN)
+        check_meta(run_id, seen.meta)
         return seen
 
     def _close(self, session: Session) -> None:

@@ -38,6 +38,7 @@ from zorank.studio.responses.rounds import (
     WaitingRound,
 )
 from zorank.studio.responses.runs import Role, RunCard, RunInfo
+from zorank.studio.run_meta import check_meta
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
 from zorank.studio.studio import Studio
@@ -147,28 +148,31 @@ def run_card(studio: Studio, record: RunRecord) -> RunCard:
 
     A run that cannot be opened has a problem, and does not hide the others.
     """
-    meta = record.meta
+    meta, m = record.meta, record.options.get("m")
     card = RunCard(
         id=record.name,
-        title=meta["title"],
-        renderer=meta["renderer"],
-        m=record.options.get("m", 0),
+        title=str(meta.get("title", "")),
+        renderer=str(meta.get("renderer", "")),
+        m=m if isinstance(m, int) else 0,
         rounds=0,
         created_at=record.created_at,
         best=None,
         media_type="image/jpeg",
     )
+    if record.problem:
+        return card.model_copy(update={"problem": record.problem})
     try:
+        check_meta(record.name, meta)
         lines = studio.store.rounds(record.name)
         optimizer_of(record, lines)
         renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
         log = [line for line in lines if line.answer is not None]
+        started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     except ZorankError as error:
         return card.model_copy(update={"problem": str(error)})
     # The best is a function of the log, so the last answer's key can version its URL.
     version = f"{len(log)}-{log[-1].key if log else ''}{_weights_query(renderer)}"
     best = f"/api/runs/{record.name}/best?v={version}"
-    started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     known = {"rounds": len(log), "media_type": renderer.media_type}
     return card.model_copy(update={**known, "best": best if started else None})
 
