@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.helpers.studio_server import TOKEN
-from zorank.studio.server import _listen
+from zorank.studio.server import listen
 
 
 def test_small_responses_are_sent_at_once():
@@ -22,7 +22,7 @@ def test_small_responses_are_sent_at_once():
             found.set_result(writer.get_extra_info("socket").getsockopt(*option))
             writer.close()
 
-        server = await asyncio.start_server(connected, sock=_listen("127.0.0.1", 0))
+        server = await asyncio.start_server(connected, sock=listen("127.0.0.1", 0))
         async with server:
             _, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
             writer.close()

@@ -36,6 +36,8 @@ from zorank.types import (
 
 NPY_MAGIC = b"\x93NUMPY"
 """The first bytes of a .npy file."""
+SUGGESTED = 100
+"""How many of the newest names are compared with an unknown one."""
 
 
 class SQLStore(Store):
@@ -179,7 +181,8 @@ class SQLStore(Store):
         query = sa.select(schema.runs).where(schema.runs.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
         if row is None:
-            raise unknown_name("run", name, connection.scalars(sa.select(schema.runs.c.name)))
+            newest = sa.select(schema.runs.c.name).order_by(schema.runs.c.id.desc())
+            raise unknown_name("run", name, connection.scalars(newest.limit(SUGGESTED)))
         return row
 
     def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:

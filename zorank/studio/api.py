@@ -44,7 +44,7 @@ router = APIRouter(responses=ERRORS)
 @router.get("/renderers", response_model_exclude_unset=True)
 def list_renderers(studio: CurrentStudio, _: Owner) -> list[RendererInfo]:
     """List the renderers and their options."""
-    return [views.renderer_info(kind) for kind in studio.renderers.values()]
+    return [views.renderer_info(studio, kind) for kind in studio.renderers.values()]
 
 
 @router.get("/methods")
@@ -127,7 +127,7 @@ def draft_answer(
     number = studio.previews.supersede(run_id)
     with studio.session(run_id) as session:
         following = studio.preview(session, index, given.ranking(), number)
-        return Ahead(ahead=views.urls_ahead(session, following))
+        return Ahead(ahead=views.urls_ahead(studio, session, following))
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")
@@ -166,8 +166,8 @@ def branch(
 @router.post("/runs/{run_id}/invite", status_code=201)
 def invite(run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner) -> Invitation:
     """Create a link for raters of this run; earlier links stop working."""
-    token, address = studio.invite(run_id), request.url
-    return Invitation(url=f"{address.scheme}://{address.netloc}/runs/{run_id}?token={token}")
+    path = f"/runs/{run_id}?token={studio.invite(run_id)}"
+    return Invitation(url=request.app.state.guard.link(request, path))
 
 
 @router.delete("/runs/{run_id}/invite", status_code=204)
@@ -193,4 +193,5 @@ async def stream_events(
 ) -> Response:
     """Stream server-sent events: new rounds, answers, rendering progress, the judge's order."""
     stream = events.stream(run_id, request, studio)
-    return StreamingResponse(stream, media_type="text/event-stream")
+    headers = {"X-Accel-Buffering": "no"}  # nginx would keep events until it has a few kilobytes
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)

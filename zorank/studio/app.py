@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,13 @@ from zorank.errors import (
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
+from zorank.studio.address import PublicURL
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
-from zorank.studio.security import Guard
+from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
+from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
 STATUSES: dict[type[Exception], int] = {
@@ -49,6 +51,7 @@ def create_app(
     workers: int = 2,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -60,13 +63,15 @@ def create_app(
         workers: number of rendering threads.
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
+        public_url: the address at which people open the studio behind a proxy, with its path.
     """
     app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
     app.state.studio = Studio(store, renderers, workers, panel, method)
-    app.state.guard = Guard(token, hosts)
+    public = None if public_url is None else PublicURL.parse(public_url)
+    app.state.guard = Guard(token, hosts, store, public)
+    app.state.studio.urls = Urls(app.state.guard.prefix)
     app.state.closing = False
-    app.add_middleware(_BodyLimit)
-    app.middleware("http")(_guarded)
+    app.add_middleware(GuardMiddleware, guard=app.state.guard, refuse=pages.refused)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
     app.include_router(pages.router)
@@ -75,16 +80,6 @@ def create_app(
         app.add_exception_handler(error, _as_detail(status))
     app.add_exception_handler(RequestValidationError, _unprocessable)
     return app
-
-
-async def _guarded(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    guard: Guard = request.app.state.guard
-    refusal = guard.refusal(request)
-    response = refusal if refusal is not None else await call_next(request)
-    guard.protect(response)
-    return response
 
 
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
@@ -99,33 +94,3 @@ def _unprocessable(_: Request, error: Exception) -> Response:
     where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
     said = str(first.get("msg", "is invalid"))
     return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)
-
-
-class _BodyLimit:
-    """Rejects large request bodies, with or without a Content-Length header."""
-
-    LARGEST = 256 * 1024
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.LARGEST:
-            refusal = JSONResponse({"detail": "the request's body is too large"}, 413)
-            await refusal(scope, receive, send)
-            return
-        received = 0
-
-        async def counted() -> Any:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.LARGEST:
-                return {"type": "http.disconnect"}
-            return message
-
-        await self.app(scope, counted, send)

@@ -8,6 +8,7 @@ from fastapi import Depends, HTTPException, Path, Request
 
 from zorank.errors import InvalidInput
 from zorank.studio.access import Access
+from zorank.studio.security import INVITED_ONLY
 from zorank.studio.studio import Studio
 
 OWNER_NAME = "owner"
@@ -19,9 +20,9 @@ Index = Annotated[int, Path(ge=0, le=10**6)]
 
 def anyone(request: Request) -> Access:
     """Require a valid token."""
-    access: Access | None = request.app.state.guard.access(request)
+    access: Access | None = request.state.access  # the guard has resolved it
     if access is None:
-        raise HTTPException(401, "open the link that the studio printed, or the one you were sent")
+        raise HTTPException(401, INVITED_ONLY)
     return access
 
 

@@ -27,11 +27,14 @@ from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderPool
 from zorank.studio.sessions import NotFound, Session
+from zorank.studio.urls import Urls
 from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Vector
 
 
 class Studio:
     """Runs that people rank, over a store and a choice of renderers."""
+
+    urls = Urls()
 
     def __init__(
         self,
