@@ -3,14 +3,17 @@
 import asyncio
 import re
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.helpers.studio_server import TOKEN, Plain
-from zorank.errors import StoreError
+from zorank.errors import InvalidInput, StoreError
+from zorank.stores.sql import SUGGESTED
 from zorank.studio import create_app
 from zorank.studio.guesses import LIMIT
 from zorank.studio.security import LARGEST_BODY
+from zorank.types import RunRecord
 
 OWNER = {"Authorization": f"Bearer {TOKEN}"}
 PUBLIC = "https://rank.example.org/rank"
@@ -366,3 +369,11 @@ def test_a_store_that_cannot_be_read_is_a_sentence(store):
         assert answer.status_code == 503
         assert "is locked; try again" in answer.text
     assert TestClient(app, headers=OWNER).get("/api/renderers").status_code == 200
+
+
+def test_a_guess_at_a_run_is_not_compared_with_all_runs(store):
+    for number in range(SUGGESTED + 20):
+        store.create(RunRecord(f"run-{number}", "auto", {}, 1, np.zeros(2), 0, "0", 0.0, {}))
+    with pytest.raises(InvalidInput) as unknown:
+        store.record("xyz")
+    assert str(unknown.value).count("run-") == SUGGESTED

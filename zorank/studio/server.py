@@ -169,24 +169,30 @@ def listen(host: str, port: int | None) -> socket.socket:
     """Return a listening socket, on the default port or a free one if `port` is None."""
     family, place = _resolved(host)
     for attempt in (port,) if port is not None else (PORT, 0):
-        # asyncio disables Nagle's algorithm only if the protocol is given; else +40 ms a response.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if host == "::":  # IPv4 as well
-            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         try:
-            listener.bind((place[0], attempt, *place[2:]))
+            return _bound(family, (place[0], attempt, *place[2:]))
         except (OSError, OverflowError) as error:
-            listener.close()
             problem = error
             if isinstance(error, OSError) and error.errno in HOST_ERRORS:
                 raise _wrong_host(host, error) from error
-        else:
-            listener.listen(128)
-            return listener
     raise InvalidInput(
         f"the studio cannot listen on {host}, port {port}: {problem}; choose another --port"
     )
+
+
+def _bound(family: socket.AddressFamily, place: tuple[Any, ...]) -> socket.socket:
+    # asyncio disables Nagle's algorithm only if the protocol is given; else +40 ms a response.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if place[0] == "::":  # IPv4 as well
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        listener.bind(place)
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
 
 
 def _resolved(host: str) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
