@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -27,14 +27,16 @@ from zorank.errors import (
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
+from zorank.studio.address import PublicURL
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
 from zorank.studio.render_pool import RenderLimits
-from zorank.studio.security import Guard
+from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
+from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
 STATUSES: dict[type[Exception], int] = {
@@ -60,6 +62,7 @@ def create_app(
     panel: Panel | None = None,
     method: MethodSpec | None = None,
     limits: RenderLimits | None = None,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -72,6 +75,7 @@ def create_app(
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
         limits: bounds of the memory that rendering takes.
+        public_url: the address at which people open the studio behind a proxy, with its path.
     """
     app = FastAPI(
         title="zorank studio",
@@ -83,9 +87,10 @@ def create_app(
     studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
-    app.state.guard = Guard(token, hosts)
-    app.add_middleware(_BodyLimit)
-    app.middleware("http")(_guarded)
+    public = None if public_url is None else PublicURL.parse(public_url)
+    guard = app.state.guard = Guard(token, hosts, store, public)
+    studio.urls = Urls(guard.prefix)
+    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
     app.include_router(pages.router)
@@ -109,16 +114,6 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
         notifier.close()
 
 
-async def _guarded(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    guard: Guard = request.app.state.guard
-    refusal = guard.refusal(request)
-    response = refusal if refusal is not None else await call_next(request)
-    guard.protect(response)
-    return response
-
-
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
@@ -136,33 +131,3 @@ def _unprocessable(_: Request, error: Exception) -> Response:
     where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
     said = str(first.get("msg", "is invalid"))
     return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)
-
-
-class _BodyLimit:
-    """Rejects large request bodies, with or without a Content-Length header."""
-
-    LARGEST = 256 * 1024
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.LARGEST:
-            refusal = JSONResponse({"detail": "the request's body is too large"}, 413)
-            await refusal(scope, receive, send)
-            return
-        received = 0
-
-        async def counted() -> Any:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.LARGEST:
-                return {"type": "http.disconnect"}
-            return message
-
-        await self.app(scope, counted, send)

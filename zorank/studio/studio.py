@@ -29,6 +29,7 @@ from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NotFound, Session
+from zorank.studio.urls import Urls
 from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Snapshot, Vector
 
 NO_SUCH_RUN = "there is no such run; it may have been deleted"
@@ -40,6 +41,8 @@ class Studio:
     Attributes:
         on_change: called with the id of a run that has changed, and whether its links have.
     """
+
+    urls = Urls()
 
     def __init__(
         self,
