@@ -151,19 +151,20 @@ class SQLStore(Store):
     def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
         try:
             with self._write(name) as connection:
-                run_id = self._find(connection, name, lock=True).id
-                last = self._last(connection, run_id)
-                if not _waits(last) or last.position != index:
-                    raise not_waiting(name, index, _next(last) if _waits(last) else None)
-                row = sa.insert(schema.ballots).values(
-                    run_id=run_id,
-                    position=index,
-                    cast_at=time.time(),
-                    rater=ballot.rater,
-                    weight=ballot.weight,
-                    ranking=ballot.ranking.to_json(),
-                )
-                connection.execute(row)
+                run_id = self._lock(connection, name)
+                end = connection.execute(_END, {"run_id": run_id}).one_or_none()
+                waits = end is not None and bool(end.waits)
+                if end is None or not waits or end.position != index:
+                    raise not_waiting(name, index, int(end.position) if end and waits else None)
+                row = {
+                    "run_id": run_id,
+                    "position": index,
+                    "cast_at": time.time(),
+                    "rater": ballot.rater,
+                    "weight": ballot.weight,
+                    "ranking": ballot.ranking.to_json(),
+                }
+                connection.execute(_CAST, row)
                 return _read_ballots(connection, run_id, index)
         except IntegrityError as error:
             raise second_ballot(name, index, ballot.rater) from error
@@ -207,6 +208,11 @@ class SQLStore(Store):
             names = connection.scalars(newest.limit(SUGGESTED))
             raise unknown_name("run", name, filter(is_text, names))
         return row
+
+    def _lock(self, connection: sa.Connection, name: str) -> int:
+        """Return a run's id; in PostgreSQL, lock its row against other writers."""
+        row = connection.execute(_LOCK, {"name": name}).one_or_none()
+        return int((self._find(connection, name) if row is None else row).id)
 
     def _nameless(self, connection: sa.Connection, name: str) -> Any:
         """Return the row of a damaged run whose name cannot be read, as `runs` calls it."""
@@ -272,7 +278,7 @@ def _rounds(run_id: int) -> sa.Select[Any]:
     return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
 
 
-def _ballots(run_id: int, index: int) -> sa.Select[Any]:
+def _ballots(run_id: Any, index: Any) -> sa.Select[Any]:
     """Select the ballots for a round that were not undone."""
     table = schema.ballots
     mine = (table.c.run_id == run_id) & (table.c.position == index) & table.c.undone_at.is_(None)
@@ -280,7 +286,7 @@ def _ballots(run_id: int, index: int) -> sa.Select[Any]:
 
 
 def _read_ballots(connection: sa.Connection, run_id: int, index: int) -> list[Ballot]:
-    cast = connection.execute(_ballots(run_id, index))
+    cast = connection.execute(_BALLOTS, {"run": run_id, "index": index})
     return [read_ballot(row) for row in cast]
 
 
@@ -298,7 +304,23 @@ def _snapshot_query() -> sa.Select[Any]:
     )
 
 
+def _end_query() -> sa.Select[Any]:
+    """Select the end of a log without its slate, which may be large."""
+    rounds = schema.rounds
+    in_log = (rounds.c.run_id == sa.bindparam("run_id")) & rounds.c.undone_at.is_(None)
+    waits = rounds.c.answer.is_(sa.null()).label("waits")
+    columns = sa.select(rounds.c.position, rounds.c.key, waits)
+    return columns.where(in_log).order_by(rounds.c.position.desc()).limit(1)
+
+
+# Statements of every answer are built once: building one takes longer than executing it.
 _SNAPSHOT = _snapshot_query()
+_END = _end_query()
+_BALLOTS = _ballots(sa.bindparam("run"), sa.bindparam("index"))
+_CAST = sa.insert(schema.ballots)
+_LOCK = (
+    sa.select(schema.runs.c.id).where(schema.runs.c.name == sa.bindparam("name")).with_for_update()
+)
 
 
 def _waits(last: Any) -> bool:
