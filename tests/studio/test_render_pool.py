@@ -113,6 +113,18 @@ def test_runs_take_turns(gate):
     assert order == [1, 5, 2, 6, 3, 4]
 
 
+def test_a_renderer_that_returns_no_bytes_fails_and_ends_no_thread():
+    class Empty(Plain):
+        def render(self, candidates):
+            return [Exhibit("text/plain", None) for _ in candidates]
+
+    pool = RenderPool(2)
+    for broken in request_all(pool, "run", Empty(), range(4)):
+        with pytest.raises(TypeError, match="must be bytes, found NoneType"):
+            broken.result(PATIENCE)
+    assert pool.request("run", PLAIN, POINTS[5]).result(PATIENCE).data == POINTS[5].tobytes()
+
+
 # Abandoned requests.
 
 
@@ -294,7 +306,7 @@ def test_a_verdict_that_found_the_queue_full_is_tried_again(gate):
     asked = ("other", JudgeSpec("mine:flat"), PLAIN, [np.zeros(5), np.ones(5)])
     assert judges.verdict(*asked) is None
     gate.opened.set()
-    wait_until(lambda: judges.verdict(*asked))
+    wait_until(lambda: (found := judges.verdict(*asked)) and found.problem)  # texts, no pictures
 
 
 # Over HTTP.

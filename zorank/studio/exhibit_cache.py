@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterable
 
 from zorank.studio.render_queue import Key
 from zorank.types import Exhibit
@@ -45,3 +46,12 @@ class ExhibitCache:
     def _drop(self, key: Key) -> None:
         if key in self._kept:
             self.size -= len(self._kept.pop(key).data)
+
+
+def check_data(exhibits: Iterable[Exhibit]) -> None:
+    """Raise a TypeError if a renderer returned an exhibit whose data are no bytes or text."""
+    for exhibit in exhibits:
+        if not isinstance(exhibit.data, bytes | bytearray | memoryview | str):
+            raise TypeError(
+                f"the data of an Exhibit must be bytes, found {type(exhibit.data).__name__}"
+            )

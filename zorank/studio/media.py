@@ -105,14 +105,15 @@ async def offline_round(
     def request_round() -> tuple[list[Future[Exhibit]], str, str | None, str]:
         with studio.session(run_id) as session:
             slate, shown = session.slate(index)
-            futures = _requests(studio, session, [slate[candidate] for candidate in shown])
+            title = studio.meta(run_id)["title"]
             key = session.waiting.key if index == session.waiting.index else None
-            return futures, studio.meta(run_id)["title"], key, slate.question
+            futures = _requests(studio, session, [slate[candidate] for candidate in shown])
+            return futures, title, key, slate.question
 
     futures, title, key, question = await run_in_threadpool(request_round)
     with _render_errors():
         exhibits = await _exhibits(request, futures)
-    page = exports.offline_page(title, index, key, question, exhibits)
+    page = await run_in_threadpool(exports.offline_page, title, index, key, question, exhibits)
     return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
 
 

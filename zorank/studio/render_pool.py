@@ -26,7 +26,7 @@ from hashlib import blake2b
 
 from zorank.errors import InvalidInput, RenderError, TooManyRequests
 from zorank.renderers.interface import ResolvedRenderer
-from zorank.studio.exhibit_cache import ExhibitCache
+from zorank.studio.exhibit_cache import ExhibitCache, check_data
 from zorank.studio.render_queue import FairQueue, Key, RenderTask, Urgency
 from zorank.types import Exhibit, Vector
 
@@ -293,6 +293,7 @@ class RenderPool:
         candidates = [task.candidate for task in tasks]
         try:
             exhibits = renderer.render(candidates, tell, None if urgency.speculative else show)
+            check_data(exhibits)
         except BaseException as error:  # a user's renderer may raise anything, also SystemExit
             reported = error if isinstance(error, Exception) else RenderError(repr(error))
             for futures in self._finish(tasks, [], started):
