@@ -40,7 +40,11 @@ def make_engine(url: str | sa.URL, patient: bool = False) -> sa.Engine:
         if parsed.get_backend_name() != "sqlite":
             arguments = _postgres.connect_arguments(parsed, patient)
             engine = sa.create_engine(
-                parsed, pool_pre_ping=True, connect_args=arguments, json_deserializer=read_json
+                parsed,
+                pool_pre_ping=True,
+                pool_timeout=_postgres.SILENCE_SECONDS,
+                connect_args=arguments,
+                json_deserializer=read_json,
             )
             if not patient:
                 _postgres.limit_silence(engine)
