@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser drawing test quick light lint types unit format docs bench clean
+.PHONY: help install studio browser proxy drawing test quick light lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -32,7 +32,7 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[studio,dream]'
 	touch $@
 
-test: lint browser drawing ## Everything that CI checks.
+test: lint browser proxy drawing ## Everything that CI checks.
 	@$(MAKE) --no-print-directory --jobs 2 types unit
 
 quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
@@ -60,6 +60,13 @@ browser: $(INSTALLED)
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	     && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
 	|| $(BIN)/playwright install --with-deps chromium
+
+# The proxy of docs/deploy; without it its tests are skipped.
+proxy:
+	@command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	     && apt-get update -qq && apt-get install -y -qq --no-install-recommends nginx-light >/dev/null; } \
+	|| echo "no nginx: install nginx-light to test docs/deploy/nginx.conf"
 
 # What MuJoCo draws clips with; without it their tests are skipped.
 drawing:

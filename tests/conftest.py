@@ -45,6 +45,7 @@ NEEDS = {
 }
 NEEDED_BY_FIXTURES = {
     "drawing": "simulator",
+    "proxied": "server",
     "postgres_url": "server",
     "sd": "torch",
     "server": "server",

@@ -40,6 +40,10 @@ class RenderError(ZorankError, RuntimeError):
     """An exhibit could not be rendered: out of memory, or a model fails."""
 
 
+class TooManyRequests(ZorankError):
+    """Too many requests wait already; try again later."""
+
+
 class LookError(ZorankError, RuntimeError):
     """A look function fails, takes too long, or is not deterministic."""
 

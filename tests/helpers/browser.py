@@ -25,6 +25,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--host-resolver-rules=MAP rank.example.org 127.0.0.1",
 ]
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.helpers.proxy import ProxiedStudio, nginx_program
 from zorank.stores import open_store
 
 
@@ -10,3 +11,21 @@ def store(tmp_path):
     opened = open_store(str(tmp_path / "runs.db"))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def proxied(tmp_path):
+    """Starts studios behind a real nginx with the file of docs/deploy."""
+    if nginx_program() is None:
+        pytest.skip("nginx is not installed (Debian: apt-get install nginx-light)")
+    started = []
+
+    def start(*arguments, **settings):
+        folder = tmp_path / f"proxied-{len(started)}"
+        folder.mkdir()
+        started.append(ProxiedStudio(folder, *arguments, **settings))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.stop()

@@ -19,7 +19,11 @@ HELP = {
     "store": "Where runs are stored: a URL or a file.",
     "host": "The address to listen on; any but loopback is reachable from the network.",
     "port": "The port; by default 8321, or a free one if it is taken.",
-    "token": "The owner's token; by default a stored one.",
+    "token": "The owner's token, at least 16 characters; by default a stored one.",
+    "public_url": "The address at which people open the studio behind a proxy, such as "
+    "https://example.org/rank.",
+    "trust_proxy": "Take client address and scheme from the X-Forwarded-For and -Proto headers of "
+    "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
     "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
@@ -45,6 +49,8 @@ def studio(
     host: Annotated[str, _option("host")] = "127.0.0.1",
     port: Annotated[int | None, _option("port")] = None,
     token: Annotated[str | None, _option("token")] = None,
+    public_url: Annotated[str | None, _option("public_url")] = None,
+    trust_proxy: Annotated[bool, typer.Option("--trust-proxy", help=HELP["trust_proxy"])] = False,
     judge: Annotated[str | None, _option("judge")] = None,
     judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
     method: Annotated[str | None, _option("method")] = None,
@@ -73,4 +79,6 @@ def studio(
         browser=not no_browser,
         panel=panel,
         method=chosen,
+        public_url=public_url,
+        trust_proxy=trust_proxy,
     )

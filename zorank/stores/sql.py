@@ -40,6 +40,9 @@ from zorank.stores._rows import (
 from zorank.stores._shared import changed_meta, new_key
 from zorank.types import Ballot, Json, Round, RunRecord, Snapshot
 
+SUGGESTED = 100
+"""How many of the newest names are compared with an unknown one."""
+
 
 class SQLStore(Store):
     """Keeps runs in a database: sqlite:///runs.db, or postgresql+psycopg://HOST/NAME.
@@ -200,7 +203,8 @@ class SQLStore(Store):
         query = sa.select(schema.runs).where(schema.runs.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
         if row is None and (row := self._nameless(connection, name)) is None:
-            names = connection.scalars(sa.select(schema.runs.c.name))
+            newest = sa.select(schema.runs.c.name).order_by(schema.runs.c.id.desc())
+            names = connection.scalars(newest.limit(SUGGESTED))
             raise unknown_name("run", name, filter(is_text, names))
         return row
 

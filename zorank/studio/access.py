@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 from typing import Literal
@@ -21,10 +21,11 @@ RUN_ID = re.compile(r"[\w-]{1,64}")
 
 @dataclass(frozen=True)
 class Access:
-    """The role that a token grants, and for a rater the run."""
+    """The role that a token grants, and for a rater the run and the digest of the invitation."""
 
     role: Literal["owner", "rater"]
     run: str | None = None
+    grant: str = field(default="", repr=False, compare=False)
 
     def may_see(self, run: str) -> bool:
         """Whether this role may read a run."""
@@ -44,18 +45,29 @@ def new_invitation(run: str) -> tuple[str, str]:
 
 def resolve(token: str, owner_token: str, store: Store) -> Access | None:
     """Return the access that a token grants, or None."""
-    if compare_digest(token.encode(), owner_token.encode()):
+    if is_owner(token, owner_token):
         return Access("owner")
     run, _, secret = token.partition(".")
+    kept = invitation_digest(run, store) if secret else None
+    if kept is not None and compare_digest(_digest(secret), kept):
+        return Access("rater", run, kept)
+    return None
+
+
+def is_owner(token: str, owner_token: str) -> bool:
+    """Whether this is the owner's token."""
+    return compare_digest(token.encode(), owner_token.encode())
+
+
+def invitation_digest(run: str, store: Store) -> str | None:
+    """Return the digest of a run's invitation; None without one, or without such a run."""
     if not RUN_ID.fullmatch(run):
         return None
     try:
         kept = store.record(run).meta.get("invitation")
     except InvalidInput:
         return None
-    if secret and isinstance(kept, str) and compare_digest(_digest(secret), kept):
-        return Access("rater", run)
-    return None
+    return kept if isinstance(kept, str) else None
 
 
 def _digest(secret: str) -> str:

@@ -49,7 +49,7 @@ router = APIRouter(responses=ERRORS)
 @router.get("/renderers", response_model_exclude_unset=True)
 def list_renderers(studio: CurrentStudio, _: Owner) -> list[RendererInfo]:
     """List the renderers and their options."""
-    return [views.renderer_info(kind) for kind in studio.renderers.values()]
+    return [views.renderer_info(studio, kind) for kind in studio.renderers.values()]
 
 
 @router.get("/methods")
@@ -80,7 +80,7 @@ def list_runs(studio: CurrentStudio, _: Owner) -> list[RunCard]:
 def show_run(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> RunInfo:
     """Return one run; its owner also gets the model's state in words."""
     with studio.session(run_id) as session:
-        return views.run_info(session, access.role)
+        return views.run_info(studio, session, access.role)
 
 
 @router.patch("/runs/{run_id}")
@@ -128,7 +128,7 @@ def draft_answer(
     number = studio.previews.supersede(run_id)
     with studio.session(run_id) as session:
         following = studio.preview(session, index, given.ranking(), number)
-        return Ahead(ahead=views.urls_ahead(session, following))
+        return Ahead(ahead=views.urls_ahead(studio, session, following))
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")
@@ -172,8 +172,8 @@ def branch(
 @router.post("/runs/{run_id}/invite", status_code=201)
 def invite(run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner) -> Invitation:
     """Create a link for raters of this run; earlier links stop working."""
-    token, address = studio.invite(run_id), request.url
-    return Invitation(url=f"{address.scheme}://{address.netloc}/runs/{run_id}?token={token}")
+    path = f"/runs/{run_id}?token={studio.invite(run_id)}"
+    return Invitation(url=request.app.state.guard.link(request, path))
 
 
 @router.delete("/runs/{run_id}/invite", status_code=204)

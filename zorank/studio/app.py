@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -22,17 +22,21 @@ from zorank.errors import (
     ReplayError,
     StaleAnswer,
     StoreError,
+    TooManyRequests,
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
+from zorank.studio.address import PublicURL
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
-from zorank.studio.security import Guard
+from zorank.studio.render_pool import RenderLimits
+from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
+from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
 STATUSES: dict[type[Exception], int] = {
@@ -43,7 +47,10 @@ STATUSES: dict[type[Exception], int] = {
     StoreError: 503,
     MissingExtra: 503,
     RenderError: 503,
+    TooManyRequests: 429,
 }
+RETRY_AFTER = 2
+"""Seconds after which a client that gets a 429 may try again."""
 
 
 def create_app(
@@ -51,9 +58,11 @@ def create_app(
     renderers: Offered,
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
-    workers: int = 2,
+    workers: int = 3,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    limits: RenderLimits | None = None,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -62,9 +71,11 @@ def create_app(
         renderers: name → a renderer, or a callable that makes one, such as its class.
         token: the owner's token.
         hosts: the allowed host names; "*" allows any.
-        workers: number of rendering threads.
+        workers: number of rendering threads; if there are several, one run uses all but one.
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
+        limits: bounds of the memory that rendering takes.
+        public_url: the address at which people open the studio behind a proxy, with its path.
     """
     app = FastAPI(
         title="zorank studio",
@@ -73,12 +84,13 @@ def create_app(
         redoc_url=None,
         lifespan=_listening,
     )
-    studio = app.state.studio = Studio(store, renderers, workers, panel, method)
+    studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
-    app.state.guard = Guard(token, hosts)
-    app.add_middleware(_BodyLimit)
-    app.middleware("http")(_guarded)
+    public = None if public_url is None else PublicURL.parse(public_url)
+    guard = app.state.guard = Guard(token, hosts, store, public)
+    studio.urls = Urls(guard.prefix)
+    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
     app.include_router(pages.router)
@@ -102,23 +114,14 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
         notifier.close()
 
 
-async def _guarded(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    guard: Guard = request.app.state.guard
-    refusal = guard.refusal(request)
-    response = refusal if refusal is not None else await call_next(request)
-    guard.protect(response)
-    return response
-
-
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
+        headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
         detail = str(error)
         if isinstance(error, StoreError) and error.public != detail:
             logging.getLogger("zorank").warning("%s", detail)
             detail = error.public
-        return JSONResponse({"detail": detail}, status)
+        return JSONResponse({"detail": detail}, status, headers)
 
     return handler
 
@@ -128,33 +131,3 @@ def _unprocessable(_: Request, error: Exception) -> Response:
     where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
     said = str(first.get("msg", "is invalid"))
     return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)
-
-
-class _BodyLimit:
-    """Rejects large request bodies, with or without a Content-Length header."""
-
-    LARGEST = 256 * 1024
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.LARGEST:
-            refusal = JSONResponse({"detail": "the request's body is too large"}, 413)
-            await refusal(scope, receive, send)
-            return
-        received = 0
-
-        async def counted() -> Any:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self.LARGEST:
-                return {"type": "http.disconnect"}
-            return message
-
-        await self.app(scope, counted, send)

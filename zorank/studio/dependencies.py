@@ -1,4 +1,7 @@
-"""FastAPI dependencies of the handlers: the studio, the run, and who sends the request."""
+"""FastAPI dependencies of the handlers: the studio, the run, and who sends the request.
+
+They are coroutines, because FastAPI runs other functions in threads, which takes longer.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Path, Request
 
 from zorank.studio.access import Access
+from zorank.studio.security import INVITED_ONLY
 from zorank.studio.studio import Studio
 
 OWNER_NAME = "owner"
@@ -18,13 +22,13 @@ Index = Annotated[int, Path(ge=0, le=10**6)]
 
 def anyone(request: Request) -> Access:
     """Require a valid token."""
-    access: Access | None = request.app.state.guard.access(request)
+    access: Access | None = request.state.access  # the guard has resolved it
     if access is None:
-        raise HTTPException(401, "open the link that the studio printed, or the one you were sent")
+        raise HTTPException(401, INVITED_ONLY)
     return access
 
 
-def owner(request: Request) -> Access:
+async def owner(request: Request) -> Access:
     """Require the owner's token."""
     access = anyone(request)
     if access.role != "owner":
@@ -32,7 +36,7 @@ def owner(request: Request) -> Access:
     return access
 
 
-def member(run_id: str, request: Request) -> Access:
+async def member(run_id: str, request: Request) -> Access:
     """Require the owner's token or one for raters of this run."""
     access = anyone(request)
     if not access.may_see(run_id):
@@ -44,7 +48,7 @@ Owner = Annotated[Access, Depends(owner)]
 Member = Annotated[Access, Depends(member)]
 
 
-def current_studio(request: Request) -> Studio:
+async def current_studio(request: Request) -> Studio:
     """Return the application's studio."""
     studio: Studio = request.app.state.studio
     return studio
@@ -53,7 +57,7 @@ def current_studio(request: Request) -> Studio:
 CurrentStudio = Annotated[Studio, Depends(current_studio)]
 
 
-def existing_run(run_id: RunId, _: Member) -> str:
+async def existing_run(run_id: RunId, _: Member) -> str:
     """Return the id of a run that the token opens; `Studio` refuses one that does not exist."""
     # Membership is checked first: without a token the response must not reveal which runs exist.
     return run_id

@@ -52,7 +52,7 @@ def current_events(studio: Studio, run_id: str, is_owner: bool) -> dict[str, Bas
         index, slate, pool = session.waiting.index, session.run.ask(), studio.render_pool
         size = session.renderer.size or 0
         events: dict[str, BaseModel] = {
-            "round": views.shown_round(session),
+            "round": views.shown_round(studio, session),
             "ballots": BallotsEvent(
                 round=index,
                 answered_by=[ballot.rater for ballot in session.ballots],

@@ -6,15 +6,26 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 
 from zorank.errors import InvalidInput, StoreError
-from zorank.studio.access import RUN_ID
-from zorank.studio.security import cookie_names
+from zorank.studio.access import RUN_ID, Access
 
 router = APIRouter(include_in_schema=False)
-templates = Jinja2Templates(directory=Path(__file__).parent / "templates")
+templates = Jinja2Templates(
+    directory=Path(__file__).parent / "templates",
+    context_processors=[lambda request: {"root": request.scope["root_path"]}],
+)
+REFUSALS = {
+    401: (
+        "Invalid link",
+        "Open the link that the studio printed when it started, or the one you were sent. "
+        "After 30 days, or an upgrade of the studio, you have to open it again.",
+    ),
+    429: ("Too many attempts", "Wait a minute, then open your link again."),
+}
+"""Heading and text of the page for a refused request, by status."""
 
 
 @router.get("/")
@@ -41,28 +52,40 @@ def result(run_id: str, request: Request) -> Response:
     return _run_page(request, "result.html", run_id)
 
 
+def refused(request: Request, status: int, sentence: str) -> Response:
+    """Refuse a request: with JSON on the paths of the interface, with a page on all others."""
+    if request.scope["path"].startswith(f"{request.scope['root_path']}/api/"):
+        return JSONResponse({"detail": sentence}, status)
+    heading, text = REFUSALS.get(status, ("Not possible", _as_text(sentence)))
+    return _message(request, status, heading, text)
+
+
 def _run_page(request: Request, template: str, run_id: str) -> Response:
-    if not RUN_ID.fullmatch(run_id):
-        return _message(request, 404, "No such run", "It may have been deleted.")
+    # Only those who may see a run learn whether it exists.
     try:
-        title = request.app.state.studio.meta(run_id)["title"]
-    except (InvalidInput, KeyError):
-        return _message(request, 404, "No such run", "It may have been deleted.")
+        title = _title(request, run_id) if request.state.access.may_see(run_id) else ""
     except StoreError as error:
         return _message(request, 503, "This run cannot be read", error.public)
+    if title is None:
+        return _message(request, 404, "No such run", "It may have been deleted.")
     return _page(request, template, title, run_id=run_id)
+
+
+def _title(request: Request, run_id: str) -> str | None:
+    if not RUN_ID.fullmatch(run_id):
+        return None
+    try:
+        return str(request.app.state.studio.meta(run_id)["title"])
+    except (InvalidInput, KeyError):
+        return None
 
 
 def _page(
     request: Request, template: str, title: str, owner_only: bool = False, **context: Any
 ) -> Response:
-    guard = request.app.state.guard
-    access = guard.access(request)
-    if access is None:
-        text = "Open the link that the studio printed when it started, or the one you were sent."
-        return _message(request, 401, "Invalid link", text)
-    if token := request.query_params.get("token"):
-        return _enter(request, access.role, token, access.run)
+    access: Access = request.state.access
+    if "token" in request.query_params:
+        return _enter(request, access)
     run_id = context.get("run_id")
     if (owner_only and access.role != "owner") or (run_id and not access.may_see(run_id)):
         return _message(request, 403, "No access", "Your link opens another run.")
@@ -70,18 +93,21 @@ def _page(
     return templates.TemplateResponse(request, template, values)
 
 
-def _enter(request: Request, role: str, token: str, run: str | None) -> Response:
-    """Move the token from the URL, which people copy, into a cookie."""
-    path = request.url.path if role == "owner" else f"/runs/{run}"
+def _enter(request: Request, access: Access) -> Response:
+    """Exchange the token in the URL, which people copy, for a cookie."""
+    own = f"{request.scope['root_path']}/runs/{access.run}"
+    path = request.scope["path"] if access.role == "owner" else own
     response = RedirectResponse(path, status_code=303)
-    owner_cookie, rater_cookie = cookie_names(request)
-    name = owner_cookie if role == "owner" else rater_cookie
-    response.set_cookie(name, token, httponly=True, samesite="lax", max_age=30 * 24 * 3600)
+    request.app.state.guard.enter(request, response, access)
     return response
 
 
 def _message(request: Request, status: int, heading: str, text: str) -> Response:
-    access = request.app.state.guard.access(request)
+    access: Access | None = getattr(request.state, "access", None)
     role = "rater" if access is None else access.role
     values = {"title": heading, "role": role, "heading": heading, "text": text}
     return templates.TemplateResponse(request, "message.html", values, status_code=status)
+
+
+def _as_text(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}."

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import ipaddress
 import os
 import socket
 import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import FrameType
+from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 from platformdirs import user_data_path
@@ -20,12 +24,19 @@ from zorank.errors import InvalidInput
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, RendererKind, kinds_of
 from zorank.studio.access import new_token
+from zorank.studio.address import PublicURL
 from zorank.studio.app import create_app
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
 
 PORT = 8321
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ANYWHERE = ("0.0.0.0", "::")
+LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
+SHORTEST_TOKEN = 16
+HOST_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL, errno.ENODEV)
+"""What the system says if an address is not one of this machine."""
+PROXIES = "127.0.0.1,::1,::ffff:127.0.0.1"
+"""The proxies that `trust_proxy` believes, unless FORWARDED_ALLOW_IPS names others."""
 
 
 def serve(
@@ -37,24 +48,98 @@ def serve(
     browser: bool = True,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    public_url: str | None = None,
+    trust_proxy: bool = False,
 ) -> None:
-    """Serve until interrupted."""
-    listener = _listen(host, port)
+    """Serve until interrupted.
+
+    `public_url` is the address at which people open the studio behind a proxy. `trust_proxy`
+    takes client address and scheme from the X-Forwarded-For and -Proto headers of a proxy.
+    """
+    token = _stored_token() if token is None else checked_token(token)
+    public = None if public_url is None else PublicURL.parse(public_url)
+    listener = listen(host, port)
     port = listener.getsockname()[1]
-    token = token or _stored_token()
-    names = ("127.0.0.1", "localhost", "[::1]") if host in LOOPBACK else ("*",)
     kinds = kinds_of(renderers)
-    app = create_app(store, kinds, token, names, panel=panel, method=method)
-    address = f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
-    settings = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=3)
-    server = _Server(settings)
-    announcer = threading.Thread(
-        target=_announce, args=(server, f"{address}/?token={token}", browser), daemon=True
+    names = allowed_names(host, public)
+    app = create_app(store, kinds, token, names, panel=panel, method=method, public_url=public_url)
+    settings = uvicorn.Config(
+        app,
+        log_level="warning",
+        timeout_graceful_shutdown=3,
+        proxy_headers=trust_proxy,
+        forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
     )
+    server = _Server(settings)
+    links = {title: link_to(base, token) for title, base in addresses(host, port, public).items()}
+    announcer = threading.Thread(target=_announce, args=(server, links, browser), daemon=True)
     announcer.start()
     # The first picture may have to load a model: do that while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
     server.run(sockets=[listener])
+
+
+def checked_token(token: str) -> str:
+    """Return a given token if it is long enough not to be guessed."""
+    if len(token) < SHORTEST_TOKEN:
+        raise InvalidInput(
+            f"the token has {len(token)} characters, and at least {SHORTEST_TOKEN} are needed; "
+            "choose a longer --token, or leave it out for a random one"
+        )
+    return token
+
+
+def allowed_names(host: str, public: PublicURL | None) -> tuple[str, ...]:
+    """Return the host names by which a server on this address may be called; "*" is any."""
+    if public is not None or _is_loopback(host):
+        own = () if host in ANYWHERE else (_in_url(host).lower(),)
+        return tuple(dict.fromkeys((*LOCAL_NAMES, *own)))
+    return ("*",)
+
+
+def addresses(host: str, port: int, public: PublicURL | None = None) -> dict[str, str]:
+    """Return the addresses to print: what each is for → the address without a path."""
+    local = "127.0.0.1" if host in ANYWHERE else _in_url(host)
+    found = {"Studio at": f"http://{local}:{port}"}
+    if public is not None:
+        found["Public address:"] = str(public)
+    elif host in ANYWHERE and (network := _network_address(host)) is not None:
+        found["In this network:"] = f"http://{_in_url(network)}:{port}"
+    return found
+
+
+def link_to(base: str, token: str) -> str:
+    """Return the owner's link at an address."""
+    return f"{base}/?token={quote(token, safe='')}"
+
+
+def _network_address(host: str) -> str | None:
+    """Return this machine's address in its network, or None if it has no network.
+
+    Connecting a datagram socket sends nothing; it only chooses the address to send from.
+    """
+    for family, elsewhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        if family == socket.AF_INET6 and host != "::":
+            continue
+        with (
+            contextlib.suppress(OSError),
+            socket.socket(family, socket.SOCK_DGRAM) as probe,
+        ):
+            probe.connect((elsewhere, 9))
+            return str(probe.getsockname()[0])
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _in_url(host: str) -> str:
+    """Return a host as URLs write it: IPv6 addresses have brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 class _Server(uvicorn.Server):
@@ -65,13 +150,13 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _announce(server: uvicorn.Server, link: str, browser: bool) -> None:
+def _announce(server: uvicorn.Server, links: Mapping[str, str], browser: bool) -> None:
     while not server.started:
         time.sleep(0.02)
-    sys.stdout.write(f"Studio at {link}\n")
+    sys.stdout.write("".join(f"{title} {link}\n" for title, link in links.items()))
     sys.stdout.flush()
     if browser:
-        webbrowser.open(link)
+        webbrowser.open(links.get("Public address:", links["Studio at"]))
 
 
 def _warm_up(kinds: Iterable[RendererKind]) -> None:
@@ -80,23 +165,51 @@ def _warm_up(kinds: Iterable[RendererKind]) -> None:
             kind.make().warm_up()
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def listen(host: str, port: int | None) -> socket.socket:
     """Return a listening socket, on the default port or a free one if `port` is None."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    family, place = _resolved(host)
     for attempt in (port,) if port is not None else (PORT, 0):
-        # asyncio disables Nagle's algorithm only if the protocol is given; else +40 ms a response.
-        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((host, attempt))
+            return _bound(family, (place[0], attempt, *place[2:]))
         except (OSError, OverflowError) as error:
-            listener.close()
             problem = error
-        else:
-            listener.listen(128)
-            return listener
+            if isinstance(error, OSError) and error.errno in HOST_ERRORS:
+                raise _wrong_host(host, error) from error
     raise InvalidInput(
         f"the studio cannot listen on {host}, port {port}: {problem}; choose another --port"
+    )
+
+
+def _bound(family: socket.AddressFamily, place: tuple[Any, ...]) -> socket.socket:
+    # asyncio disables Nagle's algorithm only if the protocol is given; else +40 ms a response.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if place[0] == "::":  # IPv4 as well
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        listener.bind(place)
+        listener.listen(128)
+    except BaseException:
+        listener.close()
+        raise
+    return listener
+
+
+def _resolved(host: str) -> tuple[socket.AddressFamily, tuple[Any, ...]]:
+    """Return a host's address family and address, IPv4 if it has both."""
+    try:
+        if not host:
+            raise OSError("it is empty")
+        found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise _wrong_host(host, error) from error
+    return min((family, place) for family, _, _, _, place in found)
+
+
+def _wrong_host(host: str, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"the studio cannot listen on the host {host!r}: {error}; choose another --host, such as "
+        "127.0.0.1 for this machine alone or 0.0.0.0 for its network"
     )
 
 

@@ -26,9 +26,10 @@ from zorank.studio.agreement import Agreement
 from zorank.studio.methods import BY_LOOKS, MethodSpec
 from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
-from zorank.studio.render_pool import RenderPool
+from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NotFound, Session
+from zorank.studio.urls import Urls
 from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Snapshot, Vector
 
 NO_SUCH_RUN = "there is no such run; it may have been deleted"
@@ -41,22 +42,23 @@ class Studio:
         on_change: called with the id of a run that has changed, and whether its links have.
     """
 
+    urls = Urls()
+
     def __init__(
         self,
         store: Store,
         renderers: Offered,
-        workers: int = 2,
+        workers: int = 3,
         panel: judging.Panel | None = None,
         method: MethodSpec | None = None,
+        limits: RenderLimits | None = None,
     ) -> None:
         self.store = store
         self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
-        self.render_pool = RenderPool(workers)
-        self.judge_worker = judging.JudgeWorker(
-            self.render_pool, self.panel, lambda run: self.on_change(run, False)
-        )
+        self.render_pool = RenderPool(workers, limits, on_change=self._pushes)
+        self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel, self._pushes)
         self.look_worker = look_worker.LookWorker(self._store_looks_problem)
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
         self._planner = look_worker.LookPlanner()
@@ -334,6 +336,10 @@ class Studio:
             except StaleAnswer:
                 run.ask()
                 session.take(self._snapshot(run.name))
+
+    def _pushes(self, run_id: str) -> None:
+        """Tell open pages that exhibits or the judge of a run have made progress."""
+        self.on_change(run_id, False)
 
     def _judge_note(self, session: Session) -> dict[str, Any]:
         """Return the judge's scores as the log keeps them with an answer."""

@@ -21,7 +21,6 @@ from zorank.studio.judging import RECENT, JudgeSpec
 from zorank.studio.look_worker import looks_for
 from zorank.studio.methods import Method, MethodSpec
 from zorank.studio.presentation import shown_order, to_screen
-from zorank.studio.render_pool import fingerprint
 from zorank.studio.responses.catalog import (
     JudgeInfo,
     MethodInfo,
@@ -42,7 +41,8 @@ from zorank.studio.run_meta import check_meta
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
 from zorank.studio.studio import Studio
-from zorank.types import Group, Poll, Round, RunRecord, Vector
+from zorank.studio.urls import versioned, weights_query
+from zorank.types import Group, Poll, Round, RunRecord
 
 REPORTED = ("noise", "visible", "consistency", "chance", "gain")
 """The fields of a history row that come from the optimizer's model of the rater."""
@@ -69,7 +69,7 @@ def method_info(method: Method, default: MethodSpec | None) -> MethodInfo:
     )
 
 
-def renderer_info(kind: RendererKind) -> RendererInfo:
+def renderer_info(studio: Studio, kind: RendererKind) -> RendererInfo:
     """Describe a renderer and its options."""
     return RendererInfo(
         name=kind.name,
@@ -77,7 +77,7 @@ def renderer_info(kind: RendererKind) -> RendererInfo:
         description=kind.description,
         media_type=kind.media_type,
         options=[OptionField(**option) for option in kind.form],
-        sample=f"/api/renderers/{kind.name}/sample" if _renders_quickly(kind) else None,
+        sample=studio.urls.sample(kind.name) if _renders_quickly(kind) else None,
     )
 
 
@@ -113,14 +113,14 @@ def judge_infos(studio: Studio) -> list[JudgeInfo]:
     return found
 
 
-def run_info(session: Session, role: Role) -> RunInfo:
+def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
     """Describe a run; some fields are for its owner only."""
     record, renderer = session.record, session.renderer
     is_owner = role == "owner"
     start, slate = session.start, session.run.ask()
     facts = Facts.of(record, session.steps if is_owner else [], slate)
-    base = f"/api/runs/{record.name}"
-    best = versioned(f"{base}/best", session.run.best(), renderer)
+    first = studio.urls.run(record.name, "start")
+    best = versioned(studio.urls.run(record.name, "best"), session.run.best(), renderer)
     return RunInfo(
         id=record.name,
         title=record.meta["title"],
@@ -134,7 +134,7 @@ def run_info(session: Session, role: Role) -> RunInfo:
         role=role,
         optimizer={"name": record.optimizer, **record.options},
         raters_needed=session.raters_needed,
-        start=None if start is None else versioned(f"{base}/start", start, renderer),
+        start=None if start is None else versioned(first, start, renderer),
         words=status_sentences(facts),
         judge=None if session.judge is None else session.judge.title,
         could_stop=could_stop(facts),
@@ -171,17 +171,18 @@ def run_card(studio: Studio, record: RunRecord) -> RunCard:
     except ZorankError as error:
         return card.model_copy(update={"problem": str(error)})
     # The best is a function of the log, so the last answer's key can version its URL.
-    version = f"{len(log)}-{log[-1].key if log else ''}{_weights_query(renderer)}"
-    best = f"/api/runs/{record.name}/best?v={version}"
+    version = f"{len(log)}-{log[-1].key if log else ''}{weights_query(renderer)}"
+    best = studio.urls.run(record.name, f"best?v={version}")
     known = {"rounds": len(log), "media_type": renderer.media_type}
     return card.model_copy(update={**known, "best": best if started else None})
 
 
-def shown_round(session: Session) -> ShownRound:
+def shown_round(studio: Studio, session: Session) -> ShownRound:
     """Describe the round that waits for an answer, as everybody sees it."""
     waiting, slate, shown = session.waiting, session.run.ask(), session.shown
     media_type = session.renderer.media_type
     likely = session.likely if session.raters_needed == 1 else None
+    urls = _exhibit_urls(studio, session, waiting.index, slate, shown)
     return ShownRound(
         index=waiting.index,
         key=waiting.key,
@@ -193,10 +194,10 @@ def shown_round(session: Session) -> ShownRound:
                 media_type=media_type,
                 current=slate.question == "best" and shown[position] == 0,
             )
-            for position, url in enumerate(_exhibit_urls(session, waiting.index, slate, shown))
+            for position, url in enumerate(urls)
         ],
-        best=best_so_far(session),
-        ahead=urls_ahead(session, likely),
+        best=best_so_far(studio, session),
+        ahead=urls_ahead(studio, session, likely),
     )
 
 
@@ -204,7 +205,7 @@ def waiting_round(studio: Studio, session: Session, role: Role, rater: str | Non
     """Describe the round that waits for an answer, as this rater sees it."""
     answered_by = [ballot.rater for ballot in session.ballots]
     return WaitingRound(
-        **vars(shown_round(session)),
+        **vars(shown_round(studio, session)),
         judge=judge_order(studio, session, role),
         answered_by=answered_by,
         waiting_for=session.missing_answers,
@@ -212,13 +213,13 @@ def waiting_round(studio: Studio, session: Session, role: Role, rater: str | Non
     )
 
 
-def best_so_far(session: Session) -> BestRef | None:
+def best_so_far(studio: Studio, session: Session) -> BestRef | None:
     """Describe the best exhibit; None before a start is picked."""
     moved = [step for step in session.steps if step.moved]
     if not moved:
         return None
     index = moved[-1].line.index
-    path = f"/api/runs/{session.run.name}/bests/{index}"
+    path = studio.urls.run(session.run.name, f"bests/{index}")
     return BestRef(
         url=versioned(path, moved[-1].best, session.renderer),
         media_type=session.renderer.media_type,
@@ -274,7 +275,7 @@ def _history_rows(studio: Studio, session: Session) -> list[HistoryRow]:
         line = step.line
         started = started or step.moved
         distance = 0.0 if start is None else float(np.linalg.norm(step.best - start))
-        path = f"/api/runs/{session.run.name}/bests/{line.index}"
+        path = studio.urls.run(session.run.name, f"bests/{line.index}")
         rows.append(
             HistoryRow(
                 round=line.index,
@@ -311,32 +312,24 @@ def _round_agreement(step: Step) -> float | None:
     return sum(found, Agreement()).share
 
 
-def urls_ahead(session: Session, slate: Slate | None) -> list[str]:
+def urls_ahead(studio: Studio, session: Session, slate: Slate | None) -> list[str]:
     """Return the exhibit URLs of the next round, if this will be its slate."""
     if slate is None:
         return []
     index = session.waiting.index + 1
-    return _exhibit_urls(session, index, slate, shown_order(session.record, index, len(slate)))
+    shown = shown_order(session.record, index, len(slate))
+    return _exhibit_urls(studio, session, index, slate, shown)
 
 
-def _exhibit_urls(session: Session, index: int, slate: Slate, shown: Group) -> list[str]:
+def _exhibit_urls(
+    studio: Studio, session: Session, index: int, slate: Slate, shown: Group
+) -> list[str]:
     """Return the URLs of a round's exhibits by screen position."""
-    base = f"/api/runs/{session.run.name}/rounds/{index}/exhibits"
+    base = studio.urls.run(session.run.name, f"rounds/{index}/exhibits")
     return [
         versioned(f"{base}/{position}", slate[candidate], session.renderer)
         for position, candidate in enumerate(shown)
     ]
-
-
-def versioned(url: str, candidate: Vector, renderer: ResolvedRenderer) -> str:
-    """Return a URL that changes with its content, so that browsers may cache it for ever."""
-    return f"{url}?v={fingerprint(candidate)}{_weights_query(renderer)}"
-
-
-def _weights_query(renderer: ResolvedRenderer) -> str:
-    """Return the part of a URL that changes with the renderer's weights."""
-    weights = renderer.weights
-    return f"&weights={weights}" if weights else ""
 
 
 def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:

@@ -54,4 +54,9 @@ export const post = (path, body = {}) => request("POST", path, body);
 export const patch = (path, body) => request("PATCH", path, body);
 export const remove = (path) => request("DELETE", path);
 
-export const runPath = (id, rest = "") => `/api/runs/${encodeURIComponent(id)}${rest}`;
+// Behind a proxy the studio may be below a path, such as /rank. URLs in responses have it already.
+const ROOT = document.documentElement.dataset.root ?? "";
+
+export const at = (path) => `${ROOT}${path}`;
+export const runPath = (id, rest = "") => at(`/api/runs/${encodeURIComponent(id)}${rest}`);
+export const runPage = (id, rest = "") => at(`/runs/${encodeURIComponent(id)}${rest}`);

@@ -1,6 +1,6 @@
 // The home page: all runs as cards.
 
-import { get, post, remove, runPath } from "./api.js";
+import { at, get, post, remove, runPage, runPath } from "./api.js";
 import { attempt, confirmDialog } from "./dialogs.js";
 import { announce, drawIcons, el, find, icon } from "./dom.js";
 import { exhibitView, kindOf } from "./media.js";
@@ -31,12 +31,12 @@ function card(run) {
   const action = (label, drawing, act, testid) =>
     el("button", { type: "button", class: "icon-button", title: label, "aria-label": `${label}: ${title}`, "data-testid": testid, on: { click: act } }, icon(drawing));
   return el("li", { class: "run-card", data: { run: run.id, testid: "run" } },
-    el("a", { class: "run-link", href: `/runs/${encodeURIComponent(run.id)}`, "aria-label": `Continue: ${title}` }, picture),
+    el("a", { class: "run-link", href: runPage(run.id), "aria-label": `Continue: ${title}` }, picture),
     el("div", { class: "run-text" },
       el("h2", { text: title }),
       el("p", { class: "muted", text: run.problem ?? `${roundsIn(run.rounds)} · ${ago(run.created_at)}` })),
     el("div", { class: "run-actions" },
-      run.best && el("a", { class: "icon-button", href: `/runs/${encodeURIComponent(run.id)}/result`, title: "Result", "aria-label": `Result: ${title}` }, icon("compare")),
+      run.best && el("a", { class: "icon-button", href: runPage(run.id, "/result"), title: "Result", "aria-label": `Result: ${title}` }, icon("compare")),
       action("Duplicate", "copy", () => duplicate(run)),
       action("Delete", "trash", () => discard(run), "delete")));
 }
@@ -61,7 +61,7 @@ async function discard(run) {
 }
 
 async function show() {
-  const done = await attempt(() => get("/api/runs"), { retry: show });
+  const done = await attempt(() => get(at("/api/runs")), { retry: show });
   // If the list fails to load, a new run can still be started.
   const runs = done ? [...done.value].sort((a, b) => b.created_at - a.created_at) : [];
   const welcomes = Boolean(done) && runs.length === 0;

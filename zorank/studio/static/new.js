@@ -1,6 +1,6 @@
 // The form for a new run: renderer, options, judge.
 
-import { get, post } from "./api.js";
+import { at, get, post, runPage } from "./api.js";
 import { attempt, hideBanner } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
 import { nounOf, thumbnail } from "./media.js";
@@ -182,19 +182,19 @@ async function begin() {
   const button = find("#start-run");
   button.disabled = true;
   button.classList.add("busy");
-  const done = await attempt(() => post("/api/runs", answers()), { retry: begin });
+  const done = await attempt(() => post(at("/api/runs"), answers()), { retry: begin });
   button.disabled = false;
   button.classList.remove("busy");
-  if (done) location.assign(`/runs/${encodeURIComponent(done.value.id)}`);
+  if (done) location.assign(runPage(done.value.id));
 }
 
 async function show() {
-  const done = await attempt(() => get("/api/renderers"), { retry: show });
+  const done = await attempt(() => get(at("/api/renderers")), { retry: show });
   if (!done) return;
   renderers = done.value;
   // These are optional.
   [earlier, judges, methods] = await Promise.all(
-    ["/api/runs", "/api/judges", "/api/methods"].map((path) => get(path).catch(() => [])));
+    ["/api/runs", "/api/judges", "/api/methods"].map((path) => get(at(path)).catch(() => [])));
   find("#renderers").replaceChildren(...renderers.map(rendererCard));
   find("#start-run").disabled = renderers.length === 0;
   showForm();

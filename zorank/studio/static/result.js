@@ -1,6 +1,6 @@
 // The result page: start and best side by side, the journey, progress, downloads.
 
-import { get, post, runPath } from "./api.js";
+import { get, post, runPage, runPath } from "./api.js";
 import { attempt } from "./dialogs.js";
 import { announce, drawIcons, find } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
@@ -54,7 +54,7 @@ async function branch() {
   const round = looked.round + 1; // A branch keeps this many rounds, including the selected one.
   const title = `${run.title || "Untitled"}, from ${roundName(looked).toLowerCase()}`;
   const done = await attempt(() => post(runPath(runId, "/branch"), { round, title }), { retry: branch });
-  if (done) location.assign(`/runs/${encodeURIComponent(done.value.id)}`);
+  if (done) location.assign(runPage(done.value.id));
 }
 
 function stop() {

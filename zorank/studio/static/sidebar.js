@@ -1,6 +1,6 @@
 // The sidebar of the ranking page: best so far, journey, progress.
 
-import { get, runPath } from "./api.js";
+import { get, runPage, runPath } from "./api.js";
 import { openDialog } from "./dialogs.js";
 import { el, find, icon } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
@@ -81,7 +81,7 @@ export function createSidebar({ run, role, enlarged }) {
 
   /** The status sentences; "You could stop here." gets a link to the result. */
   function showStatus({ words, could_stop: couldStop }) {
-    const link = () => el("a", { href: `/runs/${encodeURIComponent(run.id)}/result`, text: "See the result" });
+    const link = () => el("a", { href: runPage(run.id, "/result"), text: "See the result" });
     find("#words").replaceChildren(...words.map((sentence, index) =>
       el("p", {}, sentence, couldStop && index === words.length - 1 && [" ", link()])));
   }
