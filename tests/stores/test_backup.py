@@ -1,16 +1,18 @@
 """Backups: of SQLite and PostgreSQL, while others write, and into either of them."""
 
-import shutil
 import sqlite3
 import stat
 import threading
 from contextlib import closing
+from io import StringIO
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
+from rich.console import Console
 
 from zorank import Ballot, InvalidInput, Ranking, Run, StoreError
+from zorank.cli import runs
 from zorank.stores import backup as backups
 from zorank.stores import open_store, schema
 from zorank.stores.backup import backup, restore
@@ -263,4 +265,13 @@ def test_the_command_line_backs_up_and_restores(tmp_path, printed, refused, monk
     assert "overwrites nothing" in refused("runs", "restore", file, "--store", new)
     assert "there is no backup" in refused("runs", "restore", "nothing.db", "--store", new)
     assert "recorded" in printed("runs", "list", "--store", new)
-    shutil.rmtree(tmp_path)
+
+
+@pytest.mark.parametrize(("seconds", "shown"), [(0.0, True), (1e9, False)])
+def test_a_long_backup_shows_its_progress(tmp_path, printed, monkeypatch, seconds, shown):
+    fill(str(tmp_path / "runs.db"))
+    terminal = Console(file=StringIO(), force_terminal=True)
+    monkeypatch.setattr(runs, "log", terminal)
+    monkeypatch.setattr(runs, "QUIET_SECONDS", seconds)
+    printed("runs", "backup", tmp_path / "backup.db", "--store", tmp_path / "runs.db")
+    assert ("backup" in terminal.file.getvalue()) is shown

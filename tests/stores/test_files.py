@@ -192,6 +192,23 @@ def test_a_file_that_is_replaced_during_a_write(store, file, tmp_path):
     assert answers(open_store(str(file))) == [Ranking.of([1]), Ranking.of([2])]
 
 
+def test_a_link_that_leads_to_another_file(tmp_path):
+    (tmp_path / "real").mkdir()
+    link, real = tmp_path / "runs.db", tmp_path / "real" / "first.db"
+    link.symlink_to(real)
+    store = open_store(str(link))
+    store.create(example_record(), [answered(0, 1, key="first")])
+    copy = backup_of(real, tmp_path / "real" / "second.db")
+    link.unlink()
+    with pytest.raises(StoreError, match="it is missing"):
+        store.append("a run", 1, 1.0, after="first")
+    link.symlink_to(copy)
+    store.append("a run", 1, 1.0, after="first")
+    store.close()
+    assert len(answers(open_store(str(copy)))) == 2
+    assert len(answers(open_store(str(real)))) == 1
+
+
 def test_threads_that_notice_at_once(store, file, tmp_path):
     copy = backup_of(file, tmp_path / "copy.db")
     os.replace(copy, file)

@@ -17,8 +17,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from zorank.errors import StoreError
+from zorank.stores import _postgres
 from zorank.stores._file_guard import file_of
-from zorank.stores._postgres import connect_arguments, limit_silence
 from zorank.stores._rows import read_json
 
 LOCK_SECONDS = 10.0
@@ -38,12 +38,16 @@ def make_engine(url: str | sa.URL, patient: bool = False) -> sa.Engine:
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            arguments = connect_arguments(parsed, patient)
+            arguments = _postgres.connect_arguments(parsed, patient)
             engine = sa.create_engine(
-                parsed, pool_pre_ping=True, connect_args=arguments, json_deserializer=read_json
+                parsed,
+                pool_pre_ping=True,
+                pool_timeout=_postgres.SILENCE_SECONDS,
+                connect_args=arguments,
+                json_deserializer=read_json,
             )
             if not patient:
-                limit_silence(engine)
+                _postgres.limit_silence(engine)
             return engine
         # isolation_level None: the "begin" listener below starts the transactions.
         arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
@@ -116,8 +120,13 @@ def _create_file(file: Path) -> None:
 
 CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
-        ("locked", "lock timeout"),
+        ("locked",),
         "the database was locked by another program for {seconds:g} s",
+        "close that program or try again",
+    ),
+    (
+        ("lock timeout",),
+        f"the run was locked by another program for {_postgres.LOCK_SECONDS} s",
         "close that program or try again",
     ),
     (

@@ -39,6 +39,7 @@ class FileGuard:
         self._engine = engine
         self._accept = accept
         self._path = file_of(engine.url)
+        self._real_path = ""
         self._known: dict[str, Identity] = {}  # by suffix
         self._size = 0
         self._trusted = True
@@ -60,9 +61,7 @@ class FileGuard:
             return
         with self._lock:
             if not self._is_unchanged():
-                self._trusted = False
                 self._open_again()
-                self._trusted = True
 
     def _is_unchanged(self) -> bool:
         """Return whether the files are those that are open, and the database did not shrink."""
@@ -71,7 +70,7 @@ class FileGuard:
         found = _stat(self._path)
         if not self._known:  # the store is being opened
             if found is not None:
-                self._known[""] = _identity(found)
+                self._remember(found)
             return True
         same = found is not None and _identity(found) == self._known[""]
         if found is None or not same or not self._trusted or found.st_size < self._size:
@@ -79,9 +78,13 @@ class FileGuard:
         self._size = found.st_size
         return all(self._is_same_log(suffix) for suffix in LOGS)
 
+    def _remember(self, found: os.stat_result) -> None:
+        self._known, self._size, self._trusted = {"": _identity(found)}, 0, True
+        self._real_path = os.path.realpath(str(self._path))  # SQLite follows links
+
     def _is_same_log(self, suffix: str) -> bool:
         """Return whether a file beside the database is the open one, and remember a new one."""
-        found = _stat(f"{self._path}{suffix}")
+        found = _stat(f"{self._real_path}{suffix}")
         if found is not None:
             self._known.setdefault(suffix, _identity(found))
         return suffix not in self._known or (
@@ -91,9 +94,9 @@ class FileGuard:
     def _open_again(self) -> None:
         """Close all connections and use the file that is there now, or raise StoreError."""
         found = _stat(str(self._path))
-        if found is None:
-            self._trusted = True  # the same file may be put back
+        if found is None:  # the same file may be put back
             raise self._error("it is missing")
+        self._trusted = False
         in_use: Callable[[], int] = getattr(self._engine.pool, "checkedout", lambda: 0)
         if in_use():
             raise self._error("the old one is still being closed")
@@ -112,7 +115,7 @@ class FileGuard:
             self._engine.dispose()
             cause = str(getattr(error, "orig", None) or error)
             raise self._error(f"the present one cannot be used ({cause})") from error
-        self._known, self._size = {"": _identity(found)}, 0
+        self._remember(found)
         logging.getLogger("zorank").warning(
             "the database file %s was replaced; the present one is used from now on", self._path
         )
@@ -120,7 +123,7 @@ class FileGuard:
     def _set_logs_aside(self) -> None:
         """Rename the log of the old database, which SQLite would apply to the new one."""
         for suffix in LOGS:
-            file = f"{self._path}{suffix}"
+            file = f"{self._real_path}{suffix}"
             found = _stat(file)
             if found is not None and _identity(found) == self._known.get(suffix):
                 with contextlib.suppress(OSError):

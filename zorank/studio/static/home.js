@@ -34,7 +34,7 @@ function card(run) {
     el("a", { class: "run-link", href: runPage(run.id), "aria-label": `Continue: ${title}` }, picture),
     el("div", { class: "run-text" },
       el("h2", { text: title }),
-      el("p", { class: "muted", text: `${roundsIn(run.rounds)} · ${ago(run.created_at)}` })),
+      el("p", { class: "muted", text: run.problem ?? `${roundsIn(run.rounds)} · ${ago(run.created_at)}` })),
     el("div", { class: "run-actions" },
       run.best && el("a", { class: "icon-button", href: runPage(run.id, "/result"), title: "Result", "aria-label": `Result: ${title}` }, icon("compare")),
       action("Duplicate", "copy", () => duplicate(run)),
