@@ -294,7 +294,7 @@ def test_every_response_has_the_security_headers(app):
 def test_events_are_not_to_be_buffered(app):
     client = owner(app)
     run_id = new_run(client)
-    app.state.closing = True  # else the stream would not end
+    app.state.notifier.close()  # else the stream would not end
     events = client.get(f"/api/runs/{run_id}/events")
     assert events.headers["x-accel-buffering"] == "no"
 
