@@ -19,7 +19,7 @@ from zorank.renderers.interface import resolve
 from zorank.studio import create_app
 from zorank.studio.judging import JudgeSpec, JudgeWorker, Panel
 from zorank.studio.render_pool import RenderLimits, RenderPool, Urgency
-from zorank.studio.server import _listen
+from zorank.studio.server import listen
 from zorank.types import Exhibit
 
 PATIENCE = 600
@@ -315,7 +315,7 @@ def test_a_verdict_that_found_the_queue_full_is_tried_again(gate):
 @contextlib.contextmanager
 def served(app):
     """The port of a real server of this application, in a thread."""
-    listener = _listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

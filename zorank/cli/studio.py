@@ -24,6 +24,8 @@ HELP = {
     "https://example.org/rank.",
     "trust_proxy": "Take client address and scheme from the X-Forwarded-For and -Proto headers of "
     "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
+    "workers": "The number of server processes, which share the store. Each renders for "
+    "itself, so a slow renderer is better served by one.",
     "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
@@ -51,6 +53,7 @@ def studio(
     token: Annotated[str | None, _option("token")] = None,
     public_url: Annotated[str | None, _option("public_url")] = None,
     trust_proxy: Annotated[bool, typer.Option("--trust-proxy", help=HELP["trust_proxy"])] = False,
+    workers: Annotated[int, _option("workers")] = 1,
     judge: Annotated[str | None, _option("judge")] = None,
     judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
     method: Annotated[str | None, _option("method")] = None,
@@ -67,8 +70,10 @@ def studio(
     try:
         from zorank.studio.catalog import select_judges, select_method, select_renderers
         from zorank.studio.server import serve
+        from zorank.studio.workers import check_workers
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
+    check_workers(workers, store)
     named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
     offered = select_renderers(renderer, load_object, {**read_pairs(option or []), **given})
@@ -81,4 +86,5 @@ def studio(
         method=chosen,
         public_url=public_url,
         trust_proxy=trust_proxy,
+        workers=workers,
     )

@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -28,6 +29,7 @@ from zorank.studio.address import PublicURL
 from zorank.studio.app import create_app
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
+from zorank.studio.workers import Inherited, be_ready, supervise
 
 PORT = 8321
 ANYWHERE = ("0.0.0.0", "::")
@@ -50,16 +52,29 @@ def serve(
     method: MethodSpec | None = None,
     public_url: str | None = None,
     trust_proxy: bool = False,
+    workers: int = 1,
 ) -> None:
     """Serve until interrupted.
 
     `public_url` is the address at which people open the studio behind a proxy. `trust_proxy`
     takes client address and scheme from the X-Forwarded-For and -Proto headers of a proxy.
+    `workers` is the number of server processes; each runs the command line of this one again.
     """
-    token = _stored_token() if token is None else checked_token(token)
+    worker = Inherited.find()
+    if worker is None:
+        token = _stored_token() if token is None else checked_token(token)
+        listener = listen(host, port)
+    else:
+        token, listener = worker.token, worker.listener
     public = None if public_url is None else PublicURL.parse(public_url)
-    listener = listen(host, port)
-    port = listener.getsockname()[1]
+    links = {
+        title: link_to(base, token)
+        for title, base in addresses(host, listener.getsockname()[1], public).items()
+    }
+    announce = partial(_announce, links, browser)
+    if worker is None and workers > 1:
+        supervise(listener, token, workers, announce)
+        return
     kinds = kinds_of(renderers)
     names = allowed_names(host, public)
     app = create_app(store, kinds, token, names, panel=panel, method=method, public_url=public_url)
@@ -71,9 +86,8 @@ def serve(
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
     )
     server = _Server(settings)
-    links = {title: link_to(base, token) for title, base in addresses(host, port, public).items()}
-    announcer = threading.Thread(target=_announce, args=(server, links, browser), daemon=True)
-    announcer.start()
+    ready = announce if worker is None else be_ready
+    threading.Thread(target=_when_started, args=(server, ready), daemon=True).start()
     # The first picture may have to load a model: do that while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
     server.run(sockets=[listener])
@@ -150,9 +164,13 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def _announce(server: uvicorn.Server, links: Mapping[str, str], browser: bool) -> None:
+def _when_started(server: uvicorn.Server, then: Callable[[], None]) -> None:
     while not server.started:
         time.sleep(0.02)
+    then()
+
+
+def _announce(links: Mapping[str, str], browser: bool) -> None:
     sys.stdout.write("".join(f"{title} {link}\n" for title, link in links.items()))
     sys.stdout.flush()
     if browser:
