@@ -1,45 +1,48 @@
-"""Measures the time of an answer when a hundred raters answer twenty runs at once.
+"""Measures the time of an answer when many raters answer at once.
 
-    python benchmarks/studio_load.py
+    python benchmarks/studio_load.py [--method NAME] [--workers N]
 
-A real `zorank studio` runs on SQLite and on PostgreSQL, with short texts as exhibits. Five raters
-share a run, and each round needs all five. Every rater does what the page does: it keeps the
-stream of events open, requests the round when it changes, and answers at once. So the studio is
-always busy, and an answer waits in a queue; "alone" is the time of an answer without other raters.
-Each time is a ratio to a bound measured in the same run: a bare commit of one row in the same
-database, while it is idle. Afterwards the log must contain every answer exactly once.
+A real `zorank studio` runs on SQLite and on PostgreSQL, with short texts as exhibits. Every rater
+does what the page does: it keeps the stream of events open and answers as soon as a round arrives.
+
+- all: 100 raters share 20 runs, five a run, and each round needs all five. Nobody pauses, so
+  answers wait in a queue.
+- pages: 500 pages are open on 20 runs, and one rater of each run answers.
+
+The bound, in the same run and with as many clients: a bare FastAPI route that commits one row in
+the same kind of database. Afterwards the log must contain every answer exactly once.
 """
 
+import argparse
 import asyncio
 import json
 import os
 import random
 import re
-import shutil
-import socket
-import sqlite3
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
-import psycopg
+from postgres_process import postgres, postgres_bin
 from studio_process import TOKEN, studio
 
 from zorank.stores import open_store
 from zorank.studio.presentation import shown_order, to_candidates
-from zorank.types import Poll, Ranking
+from zorank.types import Ballot, Poll, Ranking
 
-RUNS, RATERS, ROUNDS = 20, 5, 10
+RUNS, RATERS, ROUNDS, PAGES = 20, 5, 10, 500
 LONGEST = 900.0
 """Seconds after which the measurement fails."""
 
-COMMITS = 200
+BARE_REQUESTS = 1000
 RENDERER = """
 from zorank.types import Exhibit
 
@@ -50,6 +53,32 @@ class Tiny:
     def render(self, candidates):
         return [Exhibit("text/plain", b"%.3f" % x[0]) for x in candidates]
 """
+BARE = """
+import sys
+import sqlalchemy as sa
+import uvicorn
+from fastapi import FastAPI
+from pydantic import BaseModel
+from zorank.stores._engine import make_engine
+
+engine = make_engine(sys.argv[1])
+with engine.begin() as connection:
+    connection.exec_driver_sql("CREATE TABLE IF NOT EXISTS bare (i INTEGER, t TEXT)")
+app = FastAPI()
+insert = sa.text("INSERT INTO bare VALUES (:i, :t)")
+
+class Row(BaseModel):
+    i: int
+    t: str
+
+@app.post("/row")
+def add(row: Row) -> Row:
+    with engine.execution_options(zorank_write=True).begin() as connection:
+        connection.execute(insert, row.model_dump())
+    return row
+
+uvicorn.run(app, port=int(sys.argv[2]), log_level="error")
+"""
 
 Order = list[list[int]]
 
@@ -59,75 +88,127 @@ class Load:
     """The acknowledged answers, and the times measured."""
 
     sent: dict[tuple[str, int, str], tuple[Order, int]] = field(default_factory=dict)
-    alone: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     elapsed: float = 0.0
     processor: float = 0.0
 
+    @property
+    def rate(self) -> float:
+        """Answers a second."""
+        return len(self.seconds) / self.elapsed
+
+    @property
+    def p99(self) -> float:
+        """The time that 99 of 100 answers stay below."""
+        return statistics.quantiles(self.seconds, n=100)[98]
+
+
+async def rounds_of(client: httpx.AsyncClient, run_id: str) -> AsyncIterator[dict[str, Any]]:
+    """Yield each round that the studio pushes."""
+    async with client.stream("GET", f"/api/runs/{run_id}/events") as stream:
+        name = ""
+        async for line in stream.aiter_lines():
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: ") and name == "round":
+                yield json.loads(line[6:])
+
 
 async def rate(client: httpx.AsyncClient, run_id: str, rater: str, load: Load) -> None:
     """Answer every round of a run as soon as it is shown."""
     dice = random.Random(f"{run_id} {rater}")
-    path, answered = f"/api/runs/{run_id}", -1
-    async with client.stream("GET", f"{path}/events") as stream:
-        async for line in stream.aiter_lines():
-            index = json.loads(line[6:]).get("index") if line.startswith("data: ") else None
-            if index is None or index <= answered:
-                continue
-            if index >= ROUNDS:
-                return
-            seen = await client.get(f"{path}/round", params={"rater": rater})
-            m = len(seen.json()["exhibits"])
-            order = [[position] for position in dice.sample(range(m), 3)]
-            begin = time.perf_counter()
-            given = await client.post(
-                f"{path}/rounds/{index}/answer", json={"order": order, "rater": rater}
-            )
-            load.seconds.append(time.perf_counter() - begin)
-            if given.status_code == 200:
-                load.sent[run_id, index, rater] = (order, m)
-            else:
-                load.refused.append(f"{given.status_code} {given.text:.200}")
-            answered = index
-
-
-async def answer_alone(client: httpx.AsyncClient) -> list[float]:
-    """Return the times of answers with one rater and one run, which is then deleted."""
-    made = await client.post("/api/runs", json={"renderer": "tiny:Tiny", "seed": 0})
-    path, times = f"/api/runs/{made.json()['id']}", []
-    for index in range(ROUNDS):
-        await client.get(f"{path}/round")
+    async for shown in rounds_of(client, run_id):
+        index, m = shown["index"], len(shown["exhibits"])
+        if index >= ROUNDS:
+            return
+        order = [[position] for position in dice.sample(range(m), 3)]
+        body = {"order": order, "rater": rater, "key": shown["key"]}
         begin = time.perf_counter()
-        await client.post(f"{path}/rounds/{index}/answer", json={"order": [0, 1, 2]})
-        times.append(time.perf_counter() - begin)
-    await client.delete(path)
-    return times
+        given = await client.post(f"/api/runs/{run_id}/rounds/{index}/answer", json=body)
+        load.seconds.append(time.perf_counter() - begin)
+        if given.status_code == 200:
+            load.sent[run_id, index, rater] = (order, m)
+        else:
+            load.refused.append(f"{given.status_code} {given.text:.200}")
 
 
-async def answer_all(address: str, pid: int) -> Load:
-    """Run every rater of every run at once."""
+async def watch(client: httpx.AsyncClient, run_id: str) -> None:
+    """Keep a page open, without answering, until the run has all its rounds."""
+    async for shown in rounds_of(client, run_id):
+        if shown["index"] >= ROUNDS:
+            return
+
+
+async def answer_all(address: str, pid: int, raters: int, pages: int) -> Load:
+    """Let every rater of every run answer, while further pages are open."""
     load = Load()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     header = {"Authorization": f"Bearer {TOKEN}"}
-    wait = httpx.Timeout(LONGEST)
     async with httpx.AsyncClient(
-        base_url=address, headers=header, limits=limits, timeout=wait
+        base_url=address, headers=header, limits=limits, timeout=httpx.Timeout(LONGEST)
     ) as client:
-        load.alone = await answer_alone(client)
-        made = {"renderer": "tiny:Tiny", "raters": RATERS}
+        made = {"renderer": "tiny:Tiny", "raters": raters}
         runs = [
             (await client.post("/api/runs", json={**made, "seed": seed})).json()["id"]
             for seed in range(RUNS)
         ]
         begin, worked = time.perf_counter(), processor_seconds(pid)
         async with asyncio.timeout(LONGEST), asyncio.TaskGroup() as group:
+            for number in range(pages):
+                group.create_task(watch(client, runs[number % RUNS]))
             for run_id in runs:
-                for number in range(RATERS):
+                for number in range(raters):
                     group.create_task(rate(client, run_id, f"rater {number}", load))
         load.elapsed = time.perf_counter() - begin
         load.processor = processor_seconds(pid) - worked
     return load
+
+
+async def bare_rate(address: str, clients: int) -> float:
+    """Return the requests a second of the bare route, with this many clients at once."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=LONGEST) as client:
+        numbers = iter(range(BARE_REQUESTS))
+
+        async def send() -> None:
+            for number in numbers:
+                answer = await client.post("/row", json={"i": number, "t": "x" * 200})
+                answer.raise_for_status()
+
+        begin = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(clients):
+                group.create_task(send())
+        return BARE_REQUESTS / (time.perf_counter() - begin)
+
+
+@contextmanager
+def bare_route(store_url: str) -> Iterator[str]:
+    """Serve a route that commits one row; yield its address."""
+    port = free_port()
+    process = subprocess.Popen([sys.executable, "-c", BARE, store_url, str(port)])
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            try:
+                httpx.get(f"{address}/openapi.json")
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def free_port() -> int:
+    """Return a port that is free at this moment."""
+    import socket
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def check(store_url: str, load: Load) -> None:
@@ -135,13 +216,12 @@ def check(store_url: str, load: Load) -> None:
     store, found = open_store(store_url), {}
     for record in store.runs():
         for line in store.rounds(record.name):
-            if isinstance(line.answer, Poll):
-                for ballot in line.answer.ballots:
-                    key = (record.name, line.index, ballot.rater)
-                    if key in found:
-                        raise SystemExit(f"{key} is twice in the log")
-                    found[key] = ballot.ranking
-    if set(found) != set(load.sent) or len(found) != RUNS * RATERS * ROUNDS:
+            for ballot in ballots_of(line.answer, line.rater):
+                key = (record.name, line.index, ballot.rater)
+                if key in found:
+                    raise SystemExit(f"{key} is twice in the log")
+                found[key] = ballot.ranking
+    if set(found) != set(load.sent) or load.refused:
         lost, extra = set(load.sent) - set(found), set(found) - set(load.sent)
         raise SystemExit(
             f"{len(load.sent)} answers were acknowledged, {len(found)} are in the log; "
@@ -151,81 +231,16 @@ def check(store_url: str, load: Load) -> None:
         shown = shown_order(store.record(run_id), index, m)
         if found[run_id, index, rater] != to_candidates(Ranking.of(order), shown):
             raise SystemExit(f"the log has another answer of {rater} to round {index} of {run_id}")
-    getattr(store, "close", lambda: None)()
+    for record in store.runs():  # the next measurement begins with an empty store
+        store.delete(record.name)
+    store.close()
 
 
-def commit_times(commit: Callable[[int], object]) -> list[float]:
-    """Return the seconds of each of COMMITS commits."""
-    times = []
-    for i in range(COMMITS):
-        begin = time.perf_counter()
-        commit(i)
-        times.append(time.perf_counter() - begin)
-    return times
-
-
-def sqlite_commits(file: Path) -> list[float]:
-    """Time commits with the durability settings of the store."""
-    with closing(sqlite3.connect(file, isolation_level=None, timeout=60)) as connection:
-        for setting in ("journal_mode=WAL", "synchronous=FULL"):
-            connection.execute(f"PRAGMA {setting}")
-        connection.execute("CREATE TABLE IF NOT EXISTS bare (i INTEGER)")
-
-        def commit(i: int) -> None:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute("INSERT INTO bare VALUES (?)", (i,))
-            connection.execute("COMMIT")
-
-        return commit_times(commit)
-
-
-def postgres_commits(url: str) -> list[float]:
-    """Time commits with the server's own settings."""
-    with psycopg.connect(url) as connection:
-        connection.execute("CREATE TABLE IF NOT EXISTS bare (i INTEGER)")
-        connection.commit()
-
-        def commit(i: int) -> None:
-            connection.execute("INSERT INTO bare VALUES (%s)", (i,))
-            connection.commit()
-
-        return commit_times(commit)
-
-
-@contextmanager
-def postgres(bin_folder: Path) -> Iterator[str]:
-    """Start a PostgreSQL server in a temporary folder on a free port; yield its URL."""
-    folder = Path(tempfile.mkdtemp(prefix="zorank-pg-"))
-    user = "nobody" if os.getuid() == 0 else None  # the server refuses to run as root
-    if user:
-        shutil.chown(folder, "nobody", "nogroup")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-
-    def run(program: str, *arguments: str) -> None:
-        command = [str(bin_folder / program), *arguments]
-        group = "nogroup" if user else None
-        subprocess.run(
-            command, check=True, capture_output=True, cwd=folder, user=user, group=group
-        )
-
-    run("initdb", "-D", "data", "-U", "zorank", "-A", "trust", "-E", "UTF8", "--no-sync")
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-    run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
-    try:
-        yield f"postgresql://zorank@127.0.0.1:{port}/postgres"
-    finally:
-        run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def postgres_bin() -> Path | None:
-    """Return the folder of PostgreSQL's programs, if it is installed."""
-    found = shutil.which("initdb")
-    if found:
-        return Path(found).resolve().parent
-    return max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+def ballots_of(answer: object, rater: str | None) -> tuple[Ballot, ...]:
+    """Return the ballots of an answered round, also of one that a single rater answered."""
+    if isinstance(answer, Poll):
+        return answer.ballots
+    return (Ballot(rater or "", answer),) if isinstance(answer, Ranking) else ()
 
 
 def processor_seconds(pid: int) -> float:
@@ -247,44 +262,46 @@ def peak_memory(pid: int) -> float:
     return int(found[1]) / 1024 if found else float("nan")
 
 
-def measure(name: str, store_url: str, commits: Callable[[], list[float]]) -> None:
+def measure(name: str, store_url: str, bare_url: str, given: argparse.Namespace) -> None:
     """Measure a studio on one store, and print the results."""
-    with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
-        before = commits()
-        (Path(folder) / "tiny.py").write_text(RENDERER)
-        with studio(store_url, "tiny:Tiny", modules=Path(folder)) as (address, pid):
-            load = asyncio.run(answer_all(address, pid))
-            memory = peak_memory(pid)
-        bare = statistics.median([*before, *commits()])
-    check(store_url, load)
-    count = len(load.seconds)
-    times = {
-        "alone": statistics.median(load.alone),
-        "median": statistics.median(load.seconds),
-        "p99": statistics.quantiles(load.seconds, n=100)[98],
-        "processor": load.processor / count,
-    }
-    print(f"{name}: {count} answers, none lost or doubled; bare commit {1e3 * bare:.2f} ms")
-    for what, seconds in times.items():
-        print(f"{what:>12} {1e3 * seconds:>9.1f} ms an answer {seconds / bare:>9.1f} commits")
-    print(
-        f"{'at once':>12} {count / load.elapsed:>9.1f} answers a second, {memory:.0f} MiB at most"
-    )
+    with bare_route(bare_url) as address:
+        bound = asyncio.run(bare_rate(address, RUNS * RATERS))
+    print(f"{name}: a bare route commits {bound:.0f} rows a second")
+    options = ["--method", given.method, *given.arguments]
+    cases = {"all": (RATERS, 0), "pages": (1, PAGES - RUNS)}
+    for case, (raters, pages) in cases.items():
+        with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
+            (Path(folder) / "tiny.py").write_text(RENDERER)
+            with studio(store_url, "tiny:Tiny", Path(folder), options) as (address, pid):
+                load = asyncio.run(answer_all(address, pid, raters, pages))
+                memory = peak_memory(pid)
+        check(store_url, load)
+        print(
+            f"{case:>6} {len(load.seconds)} answers, none lost or doubled: "
+            f"{load.rate:.1f} a second ({load.rate / bound:.2f} of the bound), "
+            f"median {1e3 * statistics.median(load.seconds):.0f} ms, p99 {1e3 * load.p99:.0f} ms, "
+            f"{1e3 * load.processor / len(load.seconds):.1f} ms of processor an answer, "
+            f"{memory:.0f} MiB"
+        )
 
 
 def main() -> None:
     """Measure both databases."""
-    print(f"{RUNS * RATERS} raters, {RUNS} runs, {ROUNDS} rounds of {RATERS} answers")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--method", default="zo-ranksgd-memory", help="the runs' method")
+    parser.add_argument("arguments", nargs="*", help="further arguments of zorank studio")
+    given = parser.parse_args()
+    print(f"{RUNS} runs of {ROUNDS} rounds by {given.method}; {RATERS} raters a run, or one of 25")
     with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
-        file = Path(folder) / "runs.db"
-        measure("SQLite", f"sqlite:///{file}", lambda: sqlite_commits(file))
+        stored, bare = (f"sqlite:///{folder}/{name}.db" for name in ("runs", "bare"))
+        measure("SQLite", stored, bare, given)
     bin_folder = postgres_bin()
     if bin_folder is None:
         print("PostgreSQL's initdb is not installed (Debian: apt-get install postgresql)")
         return
     with postgres(bin_folder) as url:
         store_url = url.replace("postgresql://", "postgresql+psycopg://")
-        measure("PostgreSQL", store_url, lambda: postgres_commits(url))
+        measure("PostgreSQL", store_url, store_url, given)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,16 +22,19 @@ BROWSER_ARGUMENTS = (
 
 
 @contextmanager
-def studio(store: str, renderer: str, modules: Path | None = None) -> Iterator[tuple[str, int]]:
+def studio(
+    store: str, renderer: str, modules: Path | None = None, options: Sequence[str] = ()
+) -> Iterator[tuple[str, int]]:
     """Start a studio in a process group of its own; yield its address and process id.
 
     Args:
         store: the URL of the store.
         renderer: the name of the renderer.
         modules: a folder to import from.
+        options: further arguments of `zorank studio`.
     """
     command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--token", TOKEN]
-    command += ["--store", store, "--renderer", renderer, "--port", "0"]
+    command += ["--store", store, "--renderer", renderer, "--port", "0", *options]
     environment = os.environ if modules is None else {**os.environ, "PYTHONPATH": str(modules)}
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True

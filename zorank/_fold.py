@@ -8,19 +8,21 @@ the one that is given.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from zorank._run_slates import RunSlates
-from zorank.errors import StoreError
+from zorank.errors import InvalidInput, StoreError
 from zorank.protocols import AnyOptimizer, Looks
 from zorank.slates import Slate
 from zorank.types import Answer, Round, RunRecord, Vector
 
-CACHED_STATES = 8
-"""The number of states that a traced run keeps, so that undoing a few rounds needs no replay."""
+RECENT_STATES = 8
+"""The number of recent states that a traced run keeps: undoing fewer rounds needs no replay."""
+
+EARLIER_STATES = 16
+"""The number of earlier states that it keeps, evenly spaced: undoing many rounds replays few."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +73,7 @@ class Fold:
         self.history: list[dict[str, Any]] = []
         self.slates = RunSlates(self._optimizer, self._record)
         self._steps: list[Step] = []
-        first = self._optimizer.init(self._record.x0)
-        self._states: deque[Any] = deque([first], CACHED_STATES if self._trace else 1)
+        self._states: dict[int, Any] = {0: self._optimizer.init(self._record.x0)}
         self._current_slate: tuple[str, Slate] | None = None  # by the key of its line
         self._next_state: tuple[Answer, Any] | None = None  # by the answer to the current slate
         self._next_slate: tuple[Any, Slate] | None = None  # by the state that it was asked in
@@ -80,7 +81,7 @@ class Fold:
     @property
     def state(self) -> Any:
         """The state after the last line."""
-        return self._states[-1]
+        return self._states[len(self.log)]
 
     @property
     def points(self) -> int:
@@ -98,8 +99,14 @@ class Fold:
                     f"the log of run {self._record.name!r} is damaged: an answer is missing"
                 )
             slate = self.slate_of(line)
-            line.answer.check(len(slate))
-            self.append(line, slate, self.state_after(slate, line.answer))
+            try:
+                line.answer.check(len(slate))
+                state = self.state_after(slate, line.answer)
+            except InvalidInput as error:
+                raise StoreError(
+                    f"round {line.index} of run {self._record.name!r} is damaged: {error}"
+                ) from error
+            self.append(line, slate, state)
 
     def keep_candidates(self) -> None:
         """Keep the candidates of all rounds from now on, because records may refer to them."""
@@ -115,7 +122,8 @@ class Fold:
             self.slates.shown.add(line.index, slate)
         self.history.append(self._history_row(line, slate, state))
         self.log.append(line)
-        self._states.append(state)
+        self._states[len(self.log)] = state
+        self._drop_states()
         self._current_slate = self._next_state = None
 
     def slate_of(self, line: Round) -> Slate:
@@ -168,18 +176,32 @@ class Fold:
             yield line, slate, state
 
     def _truncate(self, kept: int) -> None:
-        """Truncate to the first `kept` lines, reusing a cached state if there is one."""
-        dropped = len(self.log) - kept
-        if dropped <= 0:
+        """Truncate to the first `kept` lines, or to fewer if the state after them was dropped."""
+        if kept >= len(self.log):
             return
-        if dropped >= len(self._states):
+        kept = max((i for i in self._states if i <= kept), default=0)
+        if kept not in self._states:
             self._reset()
             return
-        for _ in range(dropped):
-            self._states.pop()
+        self._states = {i: state for i, state in self._states.items() if i <= kept}
         del self.log[kept:], self.history[kept:], self._steps[kept:]
         self.slates.shown.truncate(kept)
         self._current_slate = self._next_state = None
+
+    def _drop_states(self) -> None:
+        """Drop the states that are neither recent nor evenly spaced."""
+        last = len(self.log)
+        if not self._trace:
+            self._states = {last: self._states[last]}
+            return
+        spacing = 1
+        while last > EARLIER_STATES * spacing:
+            spacing *= 2
+        self._states = {
+            i: state
+            for i, state in self._states.items()
+            if last - i < RECENT_STATES or i % spacing == 0
+        }
 
     def _step(self, line: Round, slate: Slate, before: Any, after: Any) -> Step:
         best = self._optimizer.best(after)

@@ -20,7 +20,16 @@ class StaleAnswer(ZorankError):
 
 
 class StoreError(ZorankError):
-    """A store cannot be read or written: it is locked, damaged or read-only."""
+    """A store cannot be read or written: it is locked, damaged or read-only.
+
+    Args:
+        message: a sentence for the store's owner, which may say where the store is.
+        public: the same for others, without paths, hosts and users; by default the message.
+    """
+
+    def __init__(self, message: str = "", public: str | None = None) -> None:
+        super().__init__(message)
+        self.public = message if public is None else public
 
 
 class ReplayError(ZorankError):
@@ -29,6 +38,10 @@ class ReplayError(ZorankError):
 
 class RenderError(ZorankError, RuntimeError):
     """An exhibit could not be rendered: out of memory, or a model fails."""
+
+
+class TooManyRequests(ZorankError):
+    """Too many requests wait already; try again later."""
 
 
 class LookError(ZorankError, RuntimeError):

@@ -14,7 +14,7 @@ test suite for implementations of each role.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import (
     TYPE_CHECKING,
@@ -30,7 +30,7 @@ from typing import (
 import numpy as np
 
 from zorank.slates import Slate
-from zorank.types import Answer, Ballot, Exhibit, Json, Matrix, Round, RunRecord, Vector
+from zorank.types import Answer, Ballot, Exhibit, Json, Matrix, Round, RunRecord, Snapshot, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -221,7 +221,11 @@ class Store(Protocol):
         ...
 
     def runs(self) -> list[RunRecord]:
-        """Return the records of all runs, oldest first."""
+        """Return the records of all runs, oldest first.
+
+        The record of a run that is damaged has a `problem`; every other method that reads such a
+        run raises `StoreError`. It can be deleted.
+        """
         ...
 
     def rounds(self, name: str) -> list[Round]:
@@ -229,11 +233,7 @@ class Store(Protocol):
         ...
 
     def last(self, name: str) -> Round | None:
-        """Return the last line of a run's log, or None if the log is empty.
-
-        Keys are unique and answered lines never change. So a log whose last line is unchanged is
-        unchanged as a whole: this is the cheap check for updates.
-        """
+        """Return the last line of a run's log, or None if the log is empty."""
         ...
 
     def append(
@@ -272,8 +272,31 @@ class Store(Protocol):
         """
         ...
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> None:
-        """Add a rater's ballot for the waiting round `index`.
+    def snapshot(self, name: str) -> Snapshot:
+        """Return the metadata, the end of the log and the waiting ballots of a run, read at once.
+
+        This is the cheap check for updates, and everything that one request needs to know.
+        """
+        record, last = self.record(name), self.last(name)
+        if last is None:
+            return Snapshot(record.meta)
+        waits = last.answer is None
+        ballots = tuple(self.ballots(name, last.index)) if waits else ()
+        return Snapshot(record.meta, last.index, last.key, waits, ballots)
+
+    def listen(self, on_change: Callable[[str | None], None]) -> Callable[[], None]:
+        """Call `on_change`, in another thread, when another process may have changed a run.
+
+        It is called with the run's name, or with None if any run may have changed. A store that
+        only one process can use never calls it, which is what this default does.
+
+        Returns:
+            A function that ends the calls.
+        """
+        return lambda: None
+
+    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
+        """Add a rater's ballot for the waiting round `index`, and return all its ballots.
 
         Raises:
             StaleAnswer: if round `index` is not waiting, or this rater has already voted in it.

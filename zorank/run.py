@@ -17,7 +17,7 @@ import numpy as np
 
 from zorank import optimizers, rng
 from zorank._deprecation import renamed
-from zorank._fold import Fold, Step, same_line
+from zorank._fold import Fold, Step
 from zorank._records import (
     check_text,
     create_or_load,
@@ -33,7 +33,7 @@ from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
 from zorank.slates import Slate
 from zorank.stores import as_store
-from zorank.types import Answer, Matrix, Order, Round, RunRecord, Vector, as_start
+from zorank.types import Answer, Matrix, Order, Round, RunRecord, Snapshot, Vector, as_start
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -264,11 +264,17 @@ class Run:
             self._show_next(undone)
         self.ask()
 
-    def refresh(self) -> None:
-        """Load changes that other processes made to this run."""
-        known = self._waiting or (self._log[-1] if self._log else None)
-        if not same_line(self._store.last(self.name), known):
-            self._load()
+    def refresh(self, seen: Snapshot | None = None) -> bool:
+        """Load changes that other processes made to this run; return whether there were any.
+
+        Args:
+            seen: a snapshot of the run, if the caller has read one already.
+        """
+        seen = self._store.snapshot(self.name) if seen is None else seen
+        if seen.ends_with(self._waiting or (self._log[-1] if self._log else None)):
+            return False
+        self._load()
+        return True
 
     def branch(self, round: int | None = None, name: str | None = None) -> Run:
         """Create a run in the same store that starts with the first `round` answered rounds."""

@@ -37,6 +37,7 @@ __all__ = [
     "Ranking",
     "Round",
     "RunRecord",
+    "Snapshot",
     "Values",
     "Vector",
     "Vector32",
@@ -91,6 +92,35 @@ class Round:
     slate: Json | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True)
+class Snapshot:
+    """A run's metadata, the end of its log, and the ballots for its waiting round, read at once.
+
+    Keys are unique and answered lines keep theirs. So a log with the same end and the same number
+    of edits is unchanged as a whole.
+
+    Attributes:
+        meta: the run's metadata.
+        index: the index of the log's last line; -1 if the log is empty.
+        key: the key of the last line.
+        waits: whether the last line waits for its answer.
+        ballots: the ballots for the waiting round, in the order in which they were cast.
+    """
+
+    meta: Json
+    index: int = -1
+    key: str = ""
+    waits: bool = False
+    ballots: tuple[Ballot, ...] = ()
+
+    def ends_with(self, line: Round | None) -> bool:
+        """Whether the last line of the log is this one; None stands for an empty log."""
+        if line is None:
+            return self.index == -1
+        found = (line.index, line.key, line.answer is None)
+        return found == (self.index, self.key, self.waits)
+
+
 @dataclass(frozen=True, eq=False)
 class RunRecord:
     """The configuration of a run: with the log, everything that its results depend on.
@@ -105,6 +135,7 @@ class RunRecord:
         version: the version of zorank that created the run.
         created_at: in seconds since 1970.
         meta: data of the application, such as a title; it has no influence on results.
+        problem: why the stored run cannot be read; only in a list of runs, else empty.
     """
 
     name: str
@@ -116,6 +147,7 @@ class RunRecord:
     version: str
     created_at: float
     meta: Mapping[str, Any] = field(default_factory=dict)
+    problem: str = ""
 
     def __post_init__(self) -> None:
         self.x0.setflags(write=False)

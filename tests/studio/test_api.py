@@ -179,7 +179,9 @@ def test_undo_and_branch_are_exact(client, run_id):
         answer(client, run_id, order)
     before = pictures(run_id)
     answer(client, run_id, [[0], [1]])
-    assert client.post(f"/api/runs/{run_id}/undo").json() == {"index": 3}
+    undone = client.post(f"/api/runs/{run_id}/undo").json()
+    assert undone["index"] == 3
+    assert undone["round"] == client.get(f"/api/runs/{run_id}/round").json()
     assert pictures(run_id) == before
     other = client.post(f"/api/runs/{run_id}/branch", json={"round": 3}).json()["id"]
     assert pictures(other) == before
@@ -366,7 +368,8 @@ def invite(client, app, run_id):
 
 def test_a_round_closes_when_all_have_answered(client, invited, run_id, store):
     url = f"/api/runs/{run_id}/rounds/0/answer"
-    assert client.post(url, json={"order": [[2]]}).json() == {"closed": False, "index": 0}
+    taken = client.post(url, json={"order": [[2]]}).json()
+    assert (taken["closed"], taken["index"], taken["round"]["you_answered"]) == (False, 0, True)
     assert invited.post(url, json={"order": [[2]], "rater": "ann"}).json()["closed"] is False
     waiting = invited.get(f"/api/runs/{run_id}/round?rater=ann").json()
     assert waiting["answered_by"] == ["owner", "ann"]
@@ -376,7 +379,7 @@ def test_a_round_closes_when_all_have_answered(client, invited, run_id, store):
     assert doubled.status_code == 409
     assert "ann has already answered" in doubled.json()["detail"]
     closed = invited.post(url, json={"order": [[3]], "rater": "bob"}).json()
-    assert closed == {"closed": True, "index": 1}
+    assert (closed["closed"], closed["index"], closed["round"]["index"]) == (True, 1, 1)
     poll = store.rounds(run_id)[0].answer
     assert [b.rater for b in poll.ballots] == ["owner", "ann", "bob"]
     history = client.get(f"/api/runs/{run_id}/history").json()
@@ -417,7 +420,8 @@ def test_the_owner_may_close_a_round(client, invited, run_id, store):
     assert client.post(close).status_code == 422
     invited.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[2]], "rater": "ann"})
     assert invited.post(close).status_code == 403
-    assert client.post(close).json() == {"closed": True, "index": 1}
+    taken = client.post(close).json()
+    assert (taken["closed"], taken["index"], taken["round"]["index"]) == (True, 1, 1)
     assert store.rounds(run_id)[0].rater == "ann"
 
 

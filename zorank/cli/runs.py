@@ -1,39 +1,58 @@
-"""zorank runs: list, show, export and delete the runs of a store."""
+"""zorank runs: list, show, export and delete the runs of a store, back it up and restore it."""
 
 from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
 from zorank import stores
-from zorank.cli.common import StoreOption, out, write_text
-from zorank.errors import InvalidInput
+from zorank.cli.common import StoreOption, log, out, write_text
+from zorank.errors import InvalidInput, StoreError, required_by
 from zorank.protocols import Store
 from zorank.run import Run
 
-app = typer.Typer(help="List, show, export and delete the runs of a store.", no_args_is_help=True)
+app = typer.Typer(
+    help="List, show, export and delete the runs of a store, back it up and restore it.",
+    no_args_is_help=True,
+)
+
+QUIET_SECONDS = 2.0
+"""How long a copy takes before it shows a progress bar."""
 
 
 @app.command("list")
 def list_runs(store: StoreOption = None) -> None:
-    """List the runs of a store."""
+    """List the runs of a store. What is wrong with damaged runs is printed below the list."""
     opened = _existing_store(store)
     table = Table()
     for heading in ("name", "optimizer", "dim", "rounds", "created"):
         table.add_column(heading)
+    problems = []
     for record in opened.runs():
         created = datetime.fromtimestamp(record.created_at).strftime("%Y-%m-%d %H:%M")
-        answered = _answered(opened, record.name)
-        row = (record.name, record.optimizer, str(record.x0.size), str(answered), created)
+        try:
+            if record.problem:
+                raise StoreError(record.problem)
+            answered = str(_answered(opened, record.name))
+        except StoreError as error:
+            answered = "damaged"
+            problems.append(f"{record.name}: {error}")
+        row = (record.name, record.optimizer, str(record.x0.size), answered, created)
         table.add_row(*map(Text, row))
     out.print(table if table.row_count else "no runs yet")
+    for problem in problems:
+        out.print(Text(problem, style="red"), soft_wrap=True)
 
 
 @app.command("show")
@@ -80,13 +99,86 @@ def delete_run(
     store: StoreOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a run and its log permanently."""
+    """Delete a run and its log permanently, also if it is damaged."""
     opened = _existing_store(store)
-    answered = _answered(opened, name)
+    try:
+        what = f"{name} and its {_answered(opened, name)} rounds"
+    except StoreError:
+        what = f"{name}, which is damaged,"
     if not yes:
-        typer.confirm(f"Delete {name} and its {answered} rounds permanently?", abort=True)
+        typer.confirm(f"Delete {what} permanently?", abort=True)
     opened.delete(name)
     out.print(Text(f"deleted {name}"))
+
+
+@app.command("backup")
+def backup_runs(
+    file: Annotated[Path, typer.Argument(help="The new file of the backup.")],
+    store: StoreOption = None,
+) -> None:
+    """Copy a whole store into FILE, also while a studio uses it.
+
+    The backup has all runs with their answers at one moment, undone rounds included. It is a
+    SQLite file, whichever database the store is in, and can be used as a store: zorank runs list
+    --store FILE. It contains everything that raters answered, so only you can read it.
+
+    Example: zorank runs backup runs-2026-11-18.db
+    """
+    with required_by("a backup", "sqlalchemy", "sql"):
+        from zorank.stores.backup import backup
+
+    with _progress("backup") as progress:
+        counts = backup(store or stores.default_url(), file, progress)
+    out.print(Text(f"{file} has {_summary(counts)}"))
+
+
+@app.command("restore")
+def restore_runs(
+    file: Annotated[Path, typer.Argument(help="The file of zorank runs backup.")],
+    store: Annotated[
+        str, typer.Option(help="The new or empty store (a URL or file) to copy the runs into.")
+    ],
+) -> None:
+    """Copy the backup FILE into an empty store. Nothing is ever overwritten.
+
+    If a store was lost, stop the studio, move what is left of the store to another place, restore
+    the backup in its place, and start the studio again. To change the database, back up the old
+    store and restore the backup into the new one.
+
+    Examples: zorank runs restore runs-2026-11-18.db --store runs.db; zorank runs restore
+    runs-2026-11-18.db --store postgresql+psycopg://HOST/NAME
+    """
+    with required_by("a backup", "sqlalchemy", "sql"):
+        from zorank.stores.backup import restore
+
+    with _progress("restore") as progress:
+        counts = restore(file, store, progress)
+    out.print(Text(f"restored {_summary(counts)}"))
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yield a function that takes the done and the total; it shows a bar if that takes long."""
+    began = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=log, disable=not log.is_terminal)
+    task = bar.add_task(what)
+
+    def show(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if time.monotonic() - began > QUIET_SECONDS:
+            bar.start()
+
+    try:
+        yield show
+    finally:
+        bar.stop()
+
+
+def _summary(counts: Mapping[str, int]) -> str:
+    """Return the numbers of rows in words."""
+    runs, rounds, ballots = (counts.get(f"zorank_{t}", 0) for t in ("runs", "rounds", "ballots"))
+    return f"{runs} runs, {rounds} rounds (undone ones included) and {ballots} ballots"
 
 
 def _existing_store(url: str | None) -> Store:

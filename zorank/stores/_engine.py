@@ -6,6 +6,8 @@ their turn instead of failing in the middle of a transaction.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import time
 from pathlib import Path
@@ -15,6 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from zorank.errors import StoreError
+from zorank.stores._file_guard import file_of
+from zorank.stores._postgres import connect_arguments, limit_silence
+from zorank.stores._rows import read_json
 
 LOCK_SECONDS = 10.0
 """How long to wait for a locked database."""
@@ -25,29 +30,53 @@ def sqlite_url(path: str) -> sa.URL:
     return sa.URL.create("sqlite", database=path)
 
 
-def make_engine(url: str | sa.URL) -> sa.Engine:
-    """Return an engine for a URL; the folder of a SQLite file is created."""
+def make_engine(url: str | sa.URL, patient: bool = False) -> sa.Engine:
+    """Return an engine for a URL; a SQLite file and its folder are created.
+
+    `patient` sets no limit to the duration of a statement, for a backup.
+    """
     try:
         parsed = sa.make_url(url)
         if parsed.get_backend_name() != "sqlite":
-            return sa.create_engine(parsed, pool_pre_ping=True)
+            arguments = connect_arguments(parsed, patient)
+            engine = sa.create_engine(
+                parsed, pool_pre_ping=True, connect_args=arguments, json_deserializer=read_json
+            )
+            if not patient:
+                limit_silence(engine)
+            return engine
         # isolation_level None: the "begin" listener below starts the transactions.
         arguments = {"timeout": LOCK_SECONDS, "isolation_level": None}
-        engine = sa.create_engine(parsed, connect_args=arguments)
+        engine = sa.create_engine(parsed, connect_args=arguments, json_deserializer=read_json)
     except (ArgumentError, NoSuchModuleError, ImportError, ValueError) as error:
         cause = str(error).splitlines()[0]
         raise StoreError(
             f"the store {str(url).split('@')[-1]!r} cannot be opened ({cause}); "
             "use sqlite:///FILE, or postgresql+psycopg://… with: pip install 'zorank[postgres]'"
         ) from error
-    if parsed.database:
-        _create_folder(Path(parsed.database))
+    if file := file_of(parsed):
+        _create_file(Path(file))
     sa.event.listen(engine, "connect", _configure_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
+def file_engine(file: Path, mode: str) -> sa.Engine:
+    """Return an engine for a SQLite file as it is; `mode` is that of a SQLite URI, such as rw."""
+
+    def connect() -> sqlite3.Connection:
+        uri = f"{file.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(uri, LOCK_SECONDS, isolation_level=None, uri=True)
+        connection.text_factory = _decode
+        return connection
+
+    engine = sa.create_engine(sqlite_url(str(file)), creator=connect)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
 def _configure_sqlite(connection: Any, _: Any) -> None:
+    connection.text_factory = _decode
     # synchronous=FULL: an acknowledged answer survives a power failure, not only a crash.
     for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
@@ -67,28 +96,66 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _create_folder(file: Path) -> None:
+def _decode(text: bytes) -> str:
+    """Return a text; bytes that are not UTF-8 become surrogates, which `_rows` refuses."""
+    return text.decode(errors="surrogateescape")
+
+
+def _create_file(file: Path) -> None:
+    """Create a missing file, and its folder, for this user only."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise StoreError(
             f"the folder {str(file.parent)!r} cannot be created ({error}); "
             "choose a folder that you can write to"
         ) from error
+    with contextlib.suppress(OSError):  # it exists, or SQLite says why it cannot be created
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def advice(cause: str) -> str:
-    """Return a database's error message with what to do about it."""
+CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (
+        ("locked", "lock timeout"),
+        "the database was locked by another program for {seconds:g} s",
+        "close that program or try again",
+    ),
+    (
+        ("not a database", "malformed"),
+        "the file is not a working SQLite database",
+        "restore it from a backup",
+    ),
+    (
+        ("unable to open", "readonly", "read-only"),
+        "the database cannot be written",
+        "choose a folder that you can write to",
+    ),
+    (
+        ("full", "no space left"),
+        "the disk is full",
+        "free some space. Acknowledged answers are safe",
+    ),
+    (
+        ("no such table", "no such column", "does not exist"),
+        "a part of the database is missing",
+        "restore it from a backup",
+    ),
+    (("statement timeout",), "the database is too slow", "try again"),
+    (
+        ("connection", "did not answer", "could not translate", "failed to resolve"),
+        "the database server does not answer",
+        "check that it runs, or try again",
+    ),
+)
+"""Parts of a database's messages, what they mean, and what to do."""
+
+
+def explained(cause: str, where: str) -> StoreError:
+    """Return the error for a database's message; strangers do not read the message itself."""
     lower = cause.lower()
-    if "locked" in lower:
-        return (
-            f"the database was locked by another program for {LOCK_SECONDS:g} s; "
-            "close that program or try again"
-        )
-    if "not a database" in lower or "malformed" in lower:
-        return f"the file is not a working SQLite database ({cause}); restore it from a backup"
-    if "unable to open" in lower or "readonly" in lower or "read-only" in lower:
-        return f"the database cannot be written ({cause}); choose a folder that you can write to"
-    if "full" in lower:
-        return f"the disk is full ({cause}); free some space. Acknowledged answers are safe"
-    return cause
+    for parts, meaning, todo in CAUSES:
+        if any(part in lower for part in parts):
+            what = meaning.format(seconds=LOCK_SECONDS)
+            return StoreError(f"{where}: {what} ({cause}); {todo}", public=f"{what}; {todo}")
+    public = "the database reports an error; the owner of this studio finds it in the terminal"
+    return StoreError(f"{where}: {cause}", public=public)

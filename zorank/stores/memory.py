@@ -68,7 +68,7 @@ class MemoryStore(Store):
             slate = log[-1].slate if answered.slate is None else answered.slate
             log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=slate)
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
         with self._lock:
             log = self._log(name)
             if _waiting_index(log) != index:
@@ -77,6 +77,7 @@ class MemoryStore(Store):
             if any(b.rater == ballot.rater for b in cast):
                 raise second_ballot(name, index, ballot.rater)
             cast.append(ballot)
+            return list(cast)
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         self.record(name)

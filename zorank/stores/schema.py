@@ -61,6 +61,8 @@ ballots = _table_of_rounds(
     sa.Column("undone_at", sa.Double),
 )
 
+TABLES = (runs, rounds, ballots)
+
 versions = sa.Table("zorank_schema", metadata, sa.Column("version", sa.Integer, nullable=False))
 
 # SQLite and PostgreSQL share these statements; only the types of the primary key and of bytes
@@ -106,25 +108,68 @@ DIALECTS = {
 
 
 def upgrade(connection: sa.Connection) -> None:
-    """Create or upgrade the tables; raise a StoreError if a newer zorank made them."""
-    if connection.dialect.name == "postgresql":  # processes that open a new database take turns
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY_LOCK)))
-    found = 0
-    if sa.inspect(connection).has_table(versions.name):
-        found = connection.scalar(sa.select(versions.c.version)) or 0
-    if found > len(MIGRATIONS):
-        raise StoreError(
-            f"this database has tables of version {found}, written by a newer zorank; "
-            f"this one knows versions up to {len(MIGRATIONS)}: upgrade zorank to open it"
-        )
+    """Create or upgrade the tables; raise a StoreError if that is not possible."""
     types = DIALECTS.get(connection.dialect.name)
     if types is None:
         raise StoreError(
             f"{connection.dialect.name} databases are not supported; use SQLite or PostgreSQL"
         )
+    if connection.dialect.name == "postgresql":  # processes that open a new database take turns
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY_LOCK)))
+    found = version(connection)
     for migration in MIGRATIONS[found:]:
         for statement in migration.format(**types).split(";"):
             connection.exec_driver_sql(statement)
     if found < len(MIGRATIONS):
         connection.execute(sa.delete(versions))
         connection.execute(sa.insert(versions).values(version=len(MIGRATIONS)))
+    check(connection)
+
+
+def version(connection: sa.Connection) -> int:
+    """Return the version of the tables, 0 if there are none; raise StoreError if it is invalid."""
+    inspector = sa.inspect(connection)
+    if not inspector.has_table(versions.name):
+        for table in TABLES:
+            if inspector.has_table(table.name):
+                raise _damaged(connection, f"has {table.name} but not {versions.name}")
+        return 0
+    stored = connection.scalars(sa.select(versions.c.version)).all()
+    if len(stored) != 1:
+        many = f"{len(stored)} rows" if stored else "no row"
+        raise _damaged(
+            connection, f"has {many} in {versions.name}, where one must give its version"
+        )
+    found: Any = stored[0]
+    if not isinstance(found, int) or found < 1:
+        raise _damaged(
+            connection, f"gives its version as {found!r:.40}, which is not a number from 1 on"
+        )
+    if found > len(MIGRATIONS):
+        raise StoreError(
+            f"this database has tables of version {found}, written by a newer zorank; "
+            f"this one knows versions up to {len(MIGRATIONS)}: upgrade zorank to open it"
+        )
+    return found
+
+
+def check(connection: sa.Connection) -> None:
+    """Raise StoreError unless the database has all tables and columns of this version."""
+    found = version(connection)
+    if found < len(MIGRATIONS):
+        what = f"has tables of version {found}" if found else "has no tables of zorank"
+        raise StoreError(f"this database {what}; this zorank needs version {len(MIGRATIONS)}")
+    inspector = sa.inspect(connection)
+    for table in TABLES:
+        if not inspector.has_table(table.name):
+            raise _damaged(connection, f"lacks the table {table.name}")
+        columns = connection.exec_driver_sql(f"SELECT * FROM {table.name} WHERE 1 = 0").keys()
+        for column in table.c:
+            if column.name not in columns:
+                raise _damaged(connection, f"lacks the column {column.name} of {table.name}")
+
+
+def _damaged(connection: sa.Connection, what: str) -> StoreError:
+    where = connection.engine.url.render_as_string(hide_password=True)
+    problem = f"is damaged: it {what}; restore it from a backup"
+    return StoreError(f"the database {where} {problem}", public=f"the database {problem}")

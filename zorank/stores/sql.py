@@ -8,34 +8,38 @@ tables with the time of the undo.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.protocols import Store
 from zorank.stores import schema
-from zorank.stores._engine import advice, make_engine
+from zorank.stores._engine import explained, make_engine
 from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
-from zorank.stores._shared import changed_meta, new_key
-from zorank.types import (
-    Ballot,
-    Json,
-    Round,
-    RunRecord,
-    Vector,
-    answer_from_json,
-    ranking_from_json,
+from zorank.stores._file_guard import FileGuard
+from zorank.stores._listen import listen, notify
+from zorank.stores._rows import (
+    NAMELESS,
+    answer_columns,
+    is_text,
+    read_ballot,
+    read_log,
+    read_record,
+    read_record_or_problem,
+    read_round,
+    read_snapshot,
+    write_vector,
 )
+from zorank.stores._shared import changed_meta, new_key
+from zorank.types import Ballot, Json, Round, RunRecord, Snapshot
 
-NPY_MAGIC = b"\x93NUMPY"
-"""The first bytes of a .npy file."""
 SUGGESTED = 100
 """How many of the newest names are compared with an unknown one."""
 
@@ -49,6 +53,11 @@ class SQLStore(Store):
     def __init__(self, url: str | sa.URL) -> None:
         self._engine = make_engine(url)
         self._where = self._engine.url.render_as_string(hide_password=True)
+        self._file = FileGuard(self._engine, schema.check)
+        self._origin = new_key()  # tells this store's notifications from those of others
+        # SQLite's own waiting is neither fair nor quick: threads of one process take turns here.
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        self._turn = threading.Lock() if is_sqlite else nullcontext()
         with self._write() as connection:
             schema.upgrade(connection)
 
@@ -60,7 +69,7 @@ class SQLStore(Store):
                     optimizer=record.optimizer,
                     options=dict(record.options),
                     revision=record.revision,
-                    x0=_bytes(record.x0),
+                    x0=write_vector(record.x0),
                     seed=str(record.seed),
                     version=record.version,
                     created_at=record.created_at,
@@ -69,7 +78,7 @@ class SQLStore(Store):
                 (run_id,) = connection.execute(row).inserted_primary_key or (None,)
                 for line in rounds:
                     shown = {"shown_at": line.shown_at, "slate": line.slate}
-                    values = {"run_id": run_id, **shown, **_answer_columns(line)}
+                    values = {"run_id": run_id, **shown, **answer_columns(line)}
                     connection.execute(sa.insert(schema.rounds).values(values))
         except IntegrityError as error:
             raise InvalidInput(
@@ -79,12 +88,12 @@ class SQLStore(Store):
 
     def record(self, name: str) -> RunRecord:
         with self._read() as connection:
-            return _record(self._find(connection, name))
+            return read_record(self._find(connection, name))
 
     def runs(self) -> list[RunRecord]:
         with self._read() as connection:
             query = sa.select(schema.runs).order_by(schema.runs.c.id)
-            return [_record(row) for row in connection.execute(query)]
+            return [read_record_or_problem(row) for row in connection.execute(query)]
 
     def rounds(self, name: str) -> list[Round]:
         with self._read() as connection:
@@ -93,26 +102,39 @@ class SQLStore(Store):
     def last(self, name: str) -> Round | None:
         with self._read() as connection:
             row = self._last(connection, self._find(connection, name).id)
-            return None if row is None else _round(row)
+            return None if row is None else read_round(row)
+
+    def snapshot(self, name: str) -> Snapshot:
+        with self._read() as connection:
+            row = connection.execute(_SNAPSHOT, {"name": name}).one_or_none()
+            if row is None:
+                read_record(self._find(connection, name))  # raises, with the closest names
+                raise StoreError(f"run {name!r} was created this moment; try again")
+            seen = read_snapshot(row)
+            cast = _read_ballots(connection, row.id, seen.index) if seen.waits else []
+            return replace(seen, ballots=tuple(cast))
+
+    def listen(self, on_change: Callable[[str | None], None]) -> Callable[[], None]:
+        return listen(self._engine, self._origin, on_change)
 
     def append(
         self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
             if index != _next(last) or self._last_key(connection, run_id) != after:
                 raise not_waiting(name, index, _next(last) if _waits(last) else None)
             if _waits(last):
-                return _round(last)
+                return read_round(last)
             line = Round(index, shown_at, key=new_key(), slate=slate)
             shown = {"run_id": run_id, "shown_at": shown_at, "slate": slate}
-            values = {**shown, **_answer_columns(line)}
+            values = {**shown, **answer_columns(line)}
             connection.execute(sa.insert(schema.rounds).values(values))
             return line
 
     def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             last = self._last(connection, run_id)
             same = _waits(last) and (last.position, last.key) == (answered.index, answered.key)
@@ -124,11 +146,11 @@ class SQLStore(Store):
                     raise ballot_missed(name, answered.index)
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
             slate = {} if answered.slate is None else {"slate": answered.slate}
-            connection.execute(update.values({**_answer_columns(answered), **slate}))
+            connection.execute(update.values({**answer_columns(answered), **slate}))
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> None:
+    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
         try:
-            with self._write() as connection:
+            with self._write(name) as connection:
                 run_id = self._find(connection, name, lock=True).id
                 last = self._last(connection, run_id)
                 if not _waits(last) or last.position != index:
@@ -142,17 +164,16 @@ class SQLStore(Store):
                     ranking=ballot.ranking.to_json(),
                 )
                 connection.execute(row)
+                return _read_ballots(connection, run_id, index)
         except IntegrityError as error:
             raise second_ballot(name, index, ballot.rater) from error
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         with self._read() as connection:
-            run_id = self._find(connection, name).id
-            cast = connection.execute(_ballots(run_id, index))
-            return [Ballot(b.rater, ranking_from_json(b.ranking), b.weight) for b in cast]
+            return _read_ballots(connection, self._find(connection, name).id, index)
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             if last is not None and self._last_key(connection, run_id) != last:
                 raise answered_elsewhere(name)
@@ -162,13 +183,14 @@ class SQLStore(Store):
                 connection.execute(update.values(undone_at=time.time()))
 
     def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run = self._find(connection, name, lock=True)
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
-            connection.execute(update.values(meta=changed_meta(run.meta, changes, dropped)))
+            meta = read_record(run).meta
+            connection.execute(update.values(meta=changed_meta(meta, changes, dropped)))
 
     def delete(self, name: str) -> None:
-        with self._write() as connection:
+        with self._write(name) as connection:
             run_id = self._find(connection, name, lock=True).id
             for table in (schema.rounds, schema.ballots):  # undone rows included
                 connection.execute(sa.delete(table).where(table.c.run_id == run_id))
@@ -180,17 +202,30 @@ class SQLStore(Store):
     def _find(self, connection: sa.Connection, name: str, lock: bool = False) -> Any:
         query = sa.select(schema.runs).where(schema.runs.c.name == name)
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
-        if row is None:
+        if row is None and (row := self._nameless(connection, name)) is None:
             newest = sa.select(schema.runs.c.name).order_by(schema.runs.c.id.desc())
-            raise unknown_name("run", name, connection.scalars(newest.limit(SUGGESTED)))
+            names = connection.scalars(newest.limit(SUGGESTED))
+            raise unknown_name("run", name, filter(is_text, names))
         return row
 
+    def _nameless(self, connection: sa.Connection, name: str) -> Any:
+        """Return the row of a damaged run whose name cannot be read, as `runs` calls it."""
+        number = name.removeprefix(NAMELESS)
+        if number == name or not number.isdecimal() or len(number) > 9:
+            return None
+        query = sa.select(schema.runs).where(schema.runs.c.id == int(number))
+        row = connection.execute(query).one_or_none()
+        return None if row is None or is_text(row.name) else row
+
     def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:
-        return [_round(row) for row in connection.execute(_rounds(run_id))]
+        return read_log(connection.execute(_rounds(run_id)))
 
     def _last(self, connection: sa.Connection, run_id: int) -> Any:
         newest = _rounds(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
-        return connection.execute(newest.limit(1)).one_or_none()
+        row = connection.execute(newest.limit(1)).one_or_none()
+        if row is not None:
+            read_round(row)  # nothing is appended to a damaged line
+        return row
 
     def _last_key(self, connection: sa.Connection, run_id: int) -> str:
         answered = _rounds(run_id).where(schema.rounds.c.answered_at.is_not(None))
@@ -200,14 +235,20 @@ class SQLStore(Store):
 
     @contextmanager
     def _read(self) -> Iterator[sa.Connection]:
-        with self._readable_errors(), self._engine.begin() as connection:
-            yield connection
+        with self._readable_errors():
+            self._file.check()
+            with self._engine.begin() as connection:
+                yield connection
 
     @contextmanager
-    def _write(self) -> Iterator[sa.Connection]:
+    def _write(self, name: str | None = None) -> Iterator[sa.Connection]:
+        """Begin a transaction that writes, and tell other processes which run it changed."""
         engine = self._engine.execution_options(zorank_write=True)
-        with self._readable_errors(), engine.begin() as connection:
+        watched = self._file.watched()
+        with self._readable_errors(), self._turn, watched, engine.begin() as connection:
             yield connection
+            if name is not None:
+                notify(connection, self._origin, name)
 
     @contextmanager
     def _readable_errors(self) -> Iterator[None]:
@@ -222,7 +263,7 @@ class SQLStore(Store):
             ) from error
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
-            raise StoreError(f"{self._where}: {advice(cause)}") from error
+            raise explained(cause, self._where) from error
 
 
 def _rounds(run_id: int) -> sa.Select[Any]:
@@ -238,6 +279,28 @@ def _ballots(run_id: int, index: int) -> sa.Select[Any]:
     return sa.select(table).where(mine).order_by(table.c.id)
 
 
+def _read_ballots(connection: sa.Connection, run_id: int, index: int) -> list[Ballot]:
+    cast = connection.execute(_ballots(run_id, index))
+    return [read_ballot(row) for row in cast]
+
+
+def _snapshot_query() -> sa.Select[Any]:
+    """Select a run's id and metadata, and the end of its log without its slate."""
+    runs, rounds = schema.runs, schema.rounds
+    in_log = (rounds.c.run_id == runs.c.id) & rounds.c.undone_at.is_(None)
+    waits = rounds.c.answer.is_(sa.null()).label("waits")
+    return (
+        sa.select(runs.c.id, runs.c.meta, rounds.c.position, rounds.c.key, waits)
+        .select_from(runs.outerjoin(rounds, in_log))
+        .where(runs.c.name == sa.bindparam("name"))
+        .order_by(rounds.c.position.desc())
+        .limit(1)
+    )
+
+
+_SNAPSHOT = _snapshot_query()
+
+
 def _waits(last: Any) -> bool:
     return last is not None and last.answer is None
 
@@ -247,59 +310,3 @@ def _next(last: Any) -> int:
     if last is None:
         return 0
     return int(last.position) + (0 if _waits(last) else 1)
-
-
-def _answer_columns(line: Round) -> dict[str, Any]:
-    """Return the columns of a line that an answer changes: all but `shown_at` and `slate`."""
-    return {
-        "position": line.index,
-        "answer": None if line.answer is None else line.answer.to_json(),
-        "rater": line.rater,
-        "answered_at": line.answered_at,
-        "note": dict(line.note),
-        "key": line.key,
-    }
-
-
-def _round(row: Any) -> Round:
-    answer = None if row.answer is None else answer_from_json(row.answer)
-    return Round(
-        index=row.position,
-        shown_at=row.shown_at,
-        answer=answer,
-        rater=row.rater,
-        answered_at=row.answered_at,
-        note=row.note,
-        key=row.key,
-        slate=row.slate,
-    )
-
-
-def _record(row: Any) -> RunRecord:
-    return RunRecord(
-        name=row.name,
-        optimizer=row.optimizer,
-        options=row.options,
-        revision=row.revision,
-        x0=_vector(row.x0),
-        seed=int(row.seed),
-        version=row.version,
-        created_at=row.created_at,
-        meta=row.meta,
-    )
-
-
-def _bytes(x0: Vector) -> bytes:
-    """Return little-endian float64 numbers, or the content of a .npy file for float32."""
-    if x0.dtype == np.float64:
-        return x0.astype("<f8").tobytes()
-    file = BytesIO()
-    np.save(file, x0.astype("<f4"), allow_pickle=False)
-    return file.getvalue()
-
-
-def _vector(stored: bytes) -> Vector:
-    if stored.startswith(NPY_MAGIC):
-        loaded: Vector = np.load(BytesIO(stored), allow_pickle=False)
-        return loaded.astype(np.float32, copy=False)
-    return np.frombuffer(stored, dtype="<f8").astype(np.float64)

@@ -8,13 +8,15 @@ media.py. To add the control that calls it, see static/controls.js.
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from zorank.errors import InvalidInput
-from zorank.studio import events, views
+from zorank.studio import views
+from zorank.studio.access import Access
 from zorank.studio.dependencies import (
     CurrentStudio,
     ExistingRun,
@@ -24,6 +26,7 @@ from zorank.studio.dependencies import (
     rater_name,
 )
 from zorank.studio.methods import METHODS
+from zorank.studio.notifier import Notifier
 from zorank.studio.requests import (
     Changes,
     GivenAnswer,
@@ -35,8 +38,10 @@ from zorank.studio.requests import (
 from zorank.studio.responses import ERRORS
 from zorank.studio.responses.catalog import JudgeInfo, MethodInfo, RendererInfo
 from zorank.studio.responses.history import History
-from zorank.studio.responses.rounds import Ahead, AnswerTaken, Candidates, RoundRef, WaitingRound
+from zorank.studio.responses.rounds import Ahead, AnswerTaken, Candidates, Undone, WaitingRound
 from zorank.studio.responses.runs import Invitation, RunCard, RunInfo, RunRef
+from zorank.studio.sessions import Session
+from zorank.studio.studio import Studio
 
 router = APIRouter(responses=ERRORS)
 
@@ -62,10 +67,7 @@ def list_judges(studio: CurrentStudio, _: Owner) -> list[JudgeInfo]:
 @router.post("/runs", status_code=201)
 def create_run(new: NewRun, studio: CurrentStudio, _: Owner) -> RunRef:
     """Create a run."""
-    run_id = studio.create(new.settings())
-    with studio.session(run_id) as session:
-        studio.prepare(session)
-    return RunRef(id=run_id)
+    return RunRef(id=studio.create(new.settings()))
 
 
 @router.get("/runs", response_model_exclude_unset=True)
@@ -78,7 +80,7 @@ def list_runs(studio: CurrentStudio, _: Owner) -> list[RunCard]:
 def show_run(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> RunInfo:
     """Return one run; its owner also gets the model's state in words."""
     with studio.session(run_id) as session:
-        return views.run_info(studio, session, access.role)
+        return views.run_info(session, access.role)
 
 
 @router.patch("/runs/{run_id}")
@@ -103,7 +105,6 @@ def waiting_round(
 ) -> WaitingRound:
     """Return the round that waits for an answer."""
     with studio.session(run_id) as session:
-        studio.prepare(session)  # does nothing, unless the studio was restarted or the run copied
         return views.waiting_round(studio, session, access.role, rater_name(access, rater))
 
 
@@ -115,8 +116,8 @@ def answer_round(
     rater = rater_name(access, given.rater)
     if rater is None:
         raise InvalidInput("an answer through a rater's link needs a name; enter yours")
-    waiting = studio.answer(run_id, index, given.ranking(), rater, given.key)
-    return AnswerTaken(closed=waiting != index, index=waiting)
+    session = studio.answer(run_id, index, given.ranking(), rater, given.key)
+    return _taken(studio, session, index, access, rater)
 
 
 @router.post("/runs/{run_id}/rounds/{index}/draft")
@@ -131,9 +132,11 @@ def draft_answer(
 
 
 @router.post("/runs/{run_id}/rounds/{index}/close")
-def close_round(run_id: ExistingRun, index: Index, studio: CurrentStudio, _: Owner) -> AnswerTaken:
+def close_round(
+    run_id: ExistingRun, index: Index, studio: CurrentStudio, access: Owner
+) -> AnswerTaken:
     """Close a round with the answers it has."""
-    return AnswerTaken(closed=True, index=studio.close(run_id, index))
+    return _taken(studio, studio.close(run_id, index), index, access, rater_name(access, None))
 
 
 @router.get("/runs/{run_id}/rounds/{index}/candidates")
@@ -148,10 +151,13 @@ def show_candidates(
 
 @router.post("/runs/{run_id}/undo")
 def undo(
-    run_id: ExistingRun, studio: CurrentStudio, _: Owner, asked: UndoRounds | None = None
-) -> RoundRef:
+    run_id: ExistingRun, studio: CurrentStudio, access: Owner, asked: UndoRounds | None = None
+) -> Undone:
     """Undo answered rounds."""
-    return RoundRef(index=studio.undo(run_id, (asked or UndoRounds()).rounds))
+    session = studio.undo(run_id, (asked or UndoRounds()).rounds)
+    with session.lock:
+        waiting = views.waiting_round(studio, session, access.role, rater_name(access, None))
+    return Undone(index=waiting.index, round=waiting)
 
 
 @router.post("/runs/{run_id}/branch", status_code=201)
@@ -183,15 +189,35 @@ def history(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> Histo
         return views.history(studio, session, access.role)
 
 
-@router.get(
-    "/runs/{run_id}/events",
-    response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}}},
-)
+@router.get("/runs/{run_id}/events", response_class=EventSourceResponse)
 async def stream_events(
-    run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Member
-) -> Response:
-    """Stream server-sent events: new rounds, answers, rendering progress, the judge's order."""
-    stream = events.stream(run_id, request, studio)
-    headers = {"X-Accel-Buffering": "no"}  # nginx would keep events until it has a few kilobytes
-    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+    run_id: ExistingRun,
+    request: Request,
+    access: Member,
+    last_event_id: Annotated[str | None, Header(max_length=60)] = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Stream server-sent events: new rounds, answers, rendering progress, the judge's order.
+
+    Events describe the current state. A client that reconnects with `Last-Event-ID` gets those
+    that have changed since.
+    """
+    notifier: Notifier = request.app.state.notifier
+
+    def may_follow() -> bool:
+        found: Access | None = request.app.state.guard.access(request)
+        return found is not None and found.may_see(run_id)
+
+    events = notifier.follow(run_id, access.role == "owner", may_follow, last_event_id)
+    async for event in events:
+        yield ServerSentEvent(raw_data=event.data, event=event.name, id=notifier.id_of(event))
+
+
+def _taken(
+    studio: Studio, session: Session, index: int, access: Access, rater: str | None
+) -> AnswerTaken:
+    """Describe what followed a stored answer; a failure there does not concern the answer."""
+    with session.lock:
+        if session.unfinished:
+            return AnswerTaken(closed=False, index=index, round=None)
+        waiting = views.waiting_round(studio, session, access.role, rater)
+    return AnswerTaken(closed=waiting.index != index, index=waiting.index, round=waiting)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +22,17 @@ from zorank.errors import (
     ReplayError,
     StaleAnswer,
     StoreError,
+    TooManyRequests,
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
 from zorank.studio.address import PublicURL
+from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
+from zorank.studio.notifier import Notifier
+from zorank.studio.render_pool import RenderLimits
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
 from zorank.studio.studio import Studio
@@ -40,7 +47,10 @@ STATUSES: dict[type[Exception], int] = {
     StoreError: 503,
     MissingExtra: 503,
     RenderError: 503,
+    TooManyRequests: 429,
 }
+RETRY_AFTER = 2
+"""Seconds after which a client that gets a 429 may try again."""
 
 
 def create_app(
@@ -48,9 +58,10 @@ def create_app(
     renderers: Offered,
     token: str,
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"),
-    workers: int = 2,
+    workers: int = 3,
     panel: Panel | None = None,
     method: MethodSpec | None = None,
+    limits: RenderLimits | None = None,
     public_url: str | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
@@ -60,18 +71,26 @@ def create_app(
         renderers: name → a renderer, or a callable that makes one, such as its class.
         token: the owner's token.
         hosts: the allowed host names; "*" allows any.
-        workers: number of rendering threads.
+        workers: number of rendering threads; if there are several, one run uses all but one.
         panel: the available judges, and the default one.
         method: the method of new runs that name none.
+        limits: bounds of the memory that rendering takes.
         public_url: the address at which people open the studio behind a proxy, with its path.
     """
-    app = FastAPI(title="zorank studio", version=__version__, docs_url=None, redoc_url=None)
-    app.state.studio = Studio(store, renderers, workers, panel, method)
+    app = FastAPI(
+        title="zorank studio",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_listening,
+    )
+    studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
+    notifier = app.state.notifier = Notifier(partial(current_events, studio))
+    studio.on_change = notifier.touch
     public = None if public_url is None else PublicURL.parse(public_url)
-    app.state.guard = Guard(token, hosts, store, public)
-    app.state.studio.urls = Urls(app.state.guard.prefix)
-    app.state.closing = False
-    app.add_middleware(GuardMiddleware, guard=app.state.guard, refuse=pages.refused)
+    guard = app.state.guard = Guard(token, hosts, store, public)
+    studio.urls = Urls(guard.prefix)
+    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
     app.include_router(pages.router)
@@ -82,9 +101,27 @@ def create_app(
     return app
 
 
+@asynccontextmanager
+async def _listening(app: FastAPI) -> AsyncIterator[None]:
+    """Push changes that other processes make to the store, while the application runs."""
+    studio: Studio = app.state.studio
+    notifier: Notifier = app.state.notifier
+    stop = studio.store.listen(lambda run: studio.changed_elsewhere(run, notifier.followed))
+    try:
+        yield
+    finally:
+        stop()
+        notifier.close()
+
+
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
-        return JSONResponse({"detail": str(error)}, status)
+        headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
+        detail = str(error)
+        if isinstance(error, StoreError) and error.public != detail:
+            logging.getLogger("zorank").warning("%s", detail)
+            detail = error.public
+        return JSONResponse({"detail": detail}, status, headers)
 
     return handler
 

@@ -11,7 +11,7 @@ import itertools
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -28,7 +28,7 @@ from zorank.renderers.interface import ResolvedRenderer
 from zorank.run import Step
 from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreement_with
-from zorank.studio.render_pool import QueuedTask, RenderPool, Urgency
+from zorank.studio.render_pool import RenderPool, Urgency
 from zorank.types import Exhibit, Poll, Ranking
 
 Key: TypeAlias = tuple[str, str, str]
@@ -116,18 +116,31 @@ class Verdict:
         return None if self.scores is None else Ranking.from_values(-np.array(self.scores))
 
 
-@dataclass(eq=False)
-class _Task(QueuedTask):
-    key: Key
-    spec: JudgeSpec
-    exhibits: list[Future[Exhibit]]
+@dataclass(order=True)
+class _Task:
+    """A slate to score: the most urgent first, of equally urgent ones the oldest."""
+
+    urgency: int
+    number: int
+    key: Key = field(compare=False)
+    spec: JudgeSpec = field(compare=False)
+    exhibits: list[Future[Exhibit]] = field(compare=False)
 
 
 class JudgeWorker:
-    """The thread in which judges score slates, and a bounded cache of their verdicts."""
+    """The thread in which judges score slates, and a bounded cache of their verdicts.
 
-    def __init__(self, pool: RenderPool, panel: Panel) -> None:
+    Args:
+        pool: renders what is scored.
+        panel: the available judges.
+        on_verdict: called with the run of each new verdict.
+    """
+
+    def __init__(
+        self, pool: RenderPool, panel: Panel, on_verdict: Callable[[str], None] = lambda run: None
+    ) -> None:
         self._pool = pool
+        self._on_verdict = on_verdict
         self._panel = panel
         self._queue: PriorityQueue[_Task] = PriorityQueue()
         self._numbers = itertools.count()
@@ -158,7 +171,7 @@ class JudgeWorker:
                 )
                 self._thread.start()
         exhibits = [self._pool.request(run, renderer, x, Urgency.SOON) for x in slate]
-        self._queue.put(_Task(urgency, next(self._numbers), key, spec, exhibits))
+        self._queue_when_rendered(_Task(urgency, next(self._numbers), key, spec, exhibits))
         return None
 
     def agreements(
@@ -182,15 +195,32 @@ class JudgeWorker:
             for key in [key for key in self._verdicts if key[0] == run]:
                 del self._verdicts[key]
 
+    def _queue_when_rendered(self, task: _Task) -> None:
+        """Queue a task when its last exhibit is done, so that no other slate waits for them."""
+        missing = set(task.exhibits)
+
+        def count(exhibit: Future[Exhibit]) -> None:
+            with self._lock:
+                missing.remove(exhibit)
+                complete = not missing
+            if complete:
+                self._queue.put(task)
+
+        for exhibit in task.exhibits:
+            exhibit.add_done_callback(count)
+
     def _work(self) -> None:
         while True:
             task = self._queue.get()
             verdict = self._score(task)
             with self._lock:
                 self._pending.discard(task.key)
+                if any(exhibit.cancelled() for exhibit in task.exhibits):
+                    continue  # the render queue was full; the next request for a verdict retries
                 self._verdicts[task.key] = verdict
                 while len(self._verdicts) > REMEMBERED:
                     self._verdicts.popitem(last=False)
+            self._on_verdict(task.key[0])
 
     def _score(self, task: _Task) -> Verdict:
         try:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Path, Query, Response
+from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
+from pydantic import AfterValidator
 
-from zorank.errors import ZorankError
+from zorank.errors import TooManyRequests, ZorankError
 from zorank.studio import drift, exports
 from zorank.studio.dependencies import CurrentStudio, ExistingRun, Index, Member, Owner
 from zorank.studio.responses import ERRORS
@@ -33,16 +35,34 @@ def _file(
     return {200: {"description": description, "content": {media_type: {}}}}
 
 
+def _fixed_size(size: int | None) -> int | None:
+    """Return the smallest of the fixed sizes that is not below this one."""
+    return None if size is None else next(fixed for fixed in SIZES if fixed >= size)
+
+
 EXHIBIT = _file("*/*", "The exhibit, in its renderer's media type")
-Size = Annotated[int | None, Query(ge=64, le=2048)]
+SIZES = (64, 128, 256, 512, 1024, 2048)
+"""Pixels per side. Arbitrary sizes would let one client fill the cache and the render queue."""
+
+Size = Annotated[
+    int | None,
+    Query(
+        ge=SIZES[0],
+        le=SIZES[-1],
+        description="pixels per side, rounded up to " + ", ".join(map(str, SIZES)),
+    ),
+    AfterValidator(_fixed_size),
+]
+CLIENT_CLOSED_REQUEST = 499
+"""The status that servers log for a client that disconnected; nobody receives it."""
 
 
 @router.get("/renderers/{name}/sample", response_class=Response, responses=EXHIBIT)
-async def show_sample(name: str, studio: CurrentStudio, _: Owner) -> Response:
+async def show_sample(name: str, request: Request, studio: CurrentStudio, _: Owner) -> Response:
     """Return an example picture of a renderer."""
     with _render_errors():
         future = await run_in_threadpool(studio.sample, name)
-        exhibit: Exhibit = await asyncio.shield(asyncio.wrap_future(future))
+        [exhibit] = await _exhibits(request, [future])
     return Response(exhibit.data, media_type=exhibit.media_type)
 
 
@@ -55,6 +75,7 @@ async def show_exhibit(
     run_id: ExistingRun,
     index: Index,
     position: Annotated[int, Path(ge=0, le=63)],
+    request: Request,
     studio: CurrentStudio,
     _: Member,
     v: Annotated[str | None, Query(max_length=24)] = None,
@@ -72,34 +93,48 @@ async def show_exhibit(
             raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
         return slate[shown[position]]
 
-    return await _rendered(studio, run_id, candidate)
+    return await _rendered(request, studio, run_id, candidate)
 
 
 @router.get("/runs/{run_id}/rounds/{index}/offline", response_class=HTMLResponse)
-def offline_round(run_id: ExistingRun, index: Index, studio: CurrentStudio, _: Owner) -> Response:
+async def offline_round(
+    run_id: ExistingRun, index: Index, request: Request, studio: CurrentStudio, _: Owner
+) -> Response:
     """Return one slate as a page that works offline; its answer can be imported later."""
-    with studio.session(run_id) as session:
-        slate, shown = session.slate(index)
-        futures = [studio.exhibit(session, slate[candidate]) for candidate in shown]
-        title = studio.meta(run_id)["title"]
-        key = session.waiting.key if index == session.waiting.index else None
+
+    def request_round() -> tuple[list[Future[Exhibit]], str, str | None, str]:
+        with studio.session(run_id) as session:
+            slate, shown = session.slate(index)
+            futures = _requests(studio, session, [slate[candidate] for candidate in shown])
+            key = session.waiting.key if index == session.waiting.index else None
+            return futures, studio.meta(run_id)["title"], key, slate.question
+
+    futures, title, key, question = await run_in_threadpool(request_round)
     with _render_errors():
-        exhibits = [future.result(timeout=120) for future in futures]
-    page = exports.offline_page(title, index, key, slate.question, exhibits)
+        exhibits = await _exhibits(request, futures)
+    page = exports.offline_page(title, index, key, question, exhibits)
     return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
 
 
 @router.get("/runs/{run_id}/best", response_class=Response, responses=EXHIBIT)
 async def show_best(
-    run_id: ExistingRun, studio: CurrentStudio, _: Member, size: Size = None
+    run_id: ExistingRun,
+    request: Request,
+    studio: CurrentStudio,
+    _: Member,
+    size: Size = None,
 ) -> Response:
     """Return the best exhibit so far."""
-    return await _rendered(studio, run_id, lambda session: session.run.best(), size)
+    return await _rendered(request, studio, run_id, lambda session: session.run.best(), size)
 
 
 @router.get("/runs/{run_id}/start", response_class=Response, responses=EXHIBIT)
 async def show_start(
-    run_id: ExistingRun, studio: CurrentStudio, _: Member, size: Size = None
+    run_id: ExistingRun,
+    request: Request,
+    studio: CurrentStudio,
+    _: Member,
+    size: Size = None,
 ) -> Response:
     """Return the exhibit that was picked to start from."""
 
@@ -108,12 +143,17 @@ async def show_start(
             raise HTTPException(404, "no start has been picked yet")
         return session.start
 
-    return await _rendered(studio, run_id, start, size)
+    return await _rendered(request, studio, run_id, start, size)
 
 
 @router.get("/runs/{run_id}/bests/{index}", response_class=Response, responses=EXHIBIT)
 async def show_best_after(
-    run_id: ExistingRun, index: Index, studio: CurrentStudio, _: Member, size: Size = None
+    run_id: ExistingRun,
+    index: Index,
+    request: Request,
+    studio: CurrentStudio,
+    _: Member,
+    size: Size = None,
 ) -> Response:
     """Return the best exhibit after a round."""
 
@@ -122,7 +162,7 @@ async def show_best_after(
             raise HTTPException(404, f"round {index} has not been answered")
         return session.steps[index].best
 
-    return await _rendered(studio, run_id, best, size)
+    return await _rendered(request, studio, run_id, best, size)
 
 
 @router.get("/runs/{run_id}/journey", response_class=Response, responses=_file("image/webp"))
@@ -139,20 +179,22 @@ def show_journey(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Respon
 
 
 @router.get("/runs/{run_id}/drift")
-async def show_drift(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> DriftReport:
+async def show_drift(
+    run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner
+) -> DriftReport:
     """Return whether the latents are still Gaussian noise, and how much the picture changed."""
 
-    def measure() -> tuple[list[dict[str, Any]], list[Any]]:
+    def measure() -> tuple[list[dict[str, Any]], list[Future[Exhibit]]]:
         with studio.session(run_id) as session:
             bests = {step.line.index: step.best for step in session.steps if step.moved}
         # Outside of the lock: the renderer may have to load its model first.
         measured = drift.measure(session.renderer, bests)
         ends = list(bests.values())[:: max(len(bests) - 1, 1)] if measured else []
-        return measured, [studio.exhibit(session, end) for end in ends]
+        return measured, _requests(studio, session, ends)
 
     with _render_errors():
         measured, futures = await run_in_threadpool(measure)
-        shown = [await asyncio.shield(asyncio.wrap_future(future)) for future in futures]
+        shown = await _exhibits(request, futures)
     change = drift.picture_change(*shown) if len(shown) == 2 else None
     rounds = [Drift(**found) for found in measured]
     text = drift.drift_text(measured, change)
@@ -193,14 +235,20 @@ def export(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
     return _download(data.encode(), "application/json", f"{run_id}.json")
 
 
-async def _rendered(studio: Studio, run_id: str, choose: Any, size: int | None = None) -> Response:
-    def request_exhibit() -> Any:
+async def _rendered(
+    request: Request,
+    studio: Studio,
+    run_id: str,
+    choose: Callable[[Session], Vector],
+    size: int | None = None,
+) -> Response:
+    def request_exhibit() -> Future[Exhibit]:
         with studio.session(run_id) as session:
             return studio.exhibit(session, choose(session), size)
 
     future = await run_in_threadpool(request_exhibit)
     with _render_errors():
-        exhibit: Exhibit = await asyncio.shield(asyncio.wrap_future(future))
+        [exhibit] = await _exhibits(request, [future])
     headers = {"Cache-Control": "private, max-age=31536000, immutable"}
     if exhibit.media_type.startswith("text/"):
         # A text may contain a user's markup: it gets no scripts, no network and no origin.
@@ -210,12 +258,52 @@ async def _rendered(studio: Studio, run_id: str, choose: Any, size: int | None =
     return Response(exhibit.data, media_type=exhibit.media_type, headers=headers)
 
 
+def _requests(
+    studio: Studio, session: Session, candidates: Sequence[Vector]
+) -> list[Future[Exhibit]]:
+    """Request the exhibits of several candidates, or none of them if one is refused."""
+    futures: list[Future[Exhibit]] = []
+    try:
+        for candidate in candidates:
+            futures.append(studio.exhibit(session, candidate))
+    except TooManyRequests:
+        for future in futures:
+            future.cancel()
+        raise
+    return futures
+
+
+async def _exhibits(request: Request, futures: Sequence[Future[Exhibit]]) -> list[Exhibit]:
+    """Wait for exhibits, and cancel their requests if the client disconnects or one fails."""
+    disconnect = asyncio.create_task(_disconnect(request))
+    try:
+        exhibits = []
+        for future in futures:
+            rendered = asyncio.wrap_future(future)
+            either: list[asyncio.Future[Any]] = [rendered, disconnect]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not rendered.done():
+                raise HTTPException(CLIENT_CLOSED_REQUEST, "the client disconnected")
+            exhibits.append(rendered.result())
+        return exhibits
+    finally:
+        disconnect.cancel()
+        for future in futures:
+            future.cancel()  # does nothing if it is done
+
+
+async def _disconnect(request: Request) -> None:
+    """Wait until the client disconnects."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
 @contextmanager
 def _render_errors() -> Iterator[None]:
     """Turn any error of a renderer into a 503 with one sentence."""
     try:
         yield
-    except ZorankError:
+    except (ZorankError, HTTPException):
         raise
     except MemoryError as error:
         raise HTTPException(503, "there is not enough memory to render this; try again") from error

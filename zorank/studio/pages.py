@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.templating import Jinja2Templates
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, StoreError
 from zorank.studio.access import RUN_ID, Access
 
 router = APIRouter(include_in_schema=False)
@@ -62,7 +62,10 @@ def refused(request: Request, status: int, sentence: str) -> Response:
 
 def _run_page(request: Request, template: str, run_id: str) -> Response:
     # Only those who may see a run learn whether it exists.
-    title = _title(request, run_id) if request.state.access.may_see(run_id) else ""
+    try:
+        title = _title(request, run_id) if request.state.access.may_see(run_id) else ""
+    except StoreError as error:
+        return _message(request, 503, "This run cannot be read", error.public)
     if title is None:
         return _message(request, 404, "No such run", "It may have been deleted.")
     return _page(request, template, title, run_id=run_id)

@@ -1,90 +1,107 @@
-"""Renders exhibits in background threads, the most urgent first, and caches them.
+"""Renders exhibits in background threads and caches them.
 
 The cache key is the run and the candidate, so no exhibit is rendered twice, and one that was
-rendered ahead of time is served at once. Speculative requests can be cancelled. The cache may be
-lost: exhibits are rendered again. A slow renderer may report progress, show intermediate previews,
-and set how many candidates it takes at once.
+rendered ahead of time is served at once. Every request gets a future of its own. If all futures of
+an exhibit are cancelled before its rendering begins, it is not rendered. Speculative requests can
+be cancelled by run. The cache may be lost: exhibits are rendered again. A slow renderer may report
+progress, show intermediate previews, and set how many candidates it takes at once.
+
+Runs take turns (`render_queue.py`), and one run never occupies all threads, if there are several:
+a rendering cannot be interrupted, and the exhibits of other runs must not wait for a slow one.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, fields
+from functools import partial
 from hashlib import blake2b
-from queue import Empty, PriorityQueue
-from typing import TypeAlias
 
-from zorank.errors import RenderError
+from zorank.errors import InvalidInput, RenderError, TooManyRequests
 from zorank.renderers.interface import ResolvedRenderer
+from zorank.studio.exhibit_cache import ExhibitCache
+from zorank.studio.render_queue import FairQueue, Key, RenderTask, Urgency
 from zorank.types import Exhibit, Vector
 
-Key: TypeAlias = tuple[str, str, int]
+__all__ = ["RenderLimits", "RenderPool", "RenderStats", "Urgency", "fingerprint"]
 
 
-class Urgency(IntEnum):
-    """How urgent an exhibit is; lower is more urgent."""
+@dataclass(frozen=True)
+class RenderLimits:
+    """Bounds of the memory that rendering takes.
 
-    NEEDED = 0
-    """A browser is waiting for it."""
-    SOON = 1
-    """It belongs to the waiting round."""
-    PREVIEWED = 2
-    """It would follow a draft answer."""
-    LIKELY = 3
-    """It would follow the most probable answer."""
-
-    @property
-    def speculative(self) -> bool:
-        """Whether the exhibit is rendered ahead of time and may never be shown."""
-        return self >= Urgency.PREVIEWED
-
-
-@dataclass(order=True)
-class QueuedTask:
-    """A task of a priority queue: the most urgent first, of equally urgent ones the oldest.
-
-    A subclass adds fields that are not compared, as a dataclass with eq=False.
+    Attributes:
+        cache: size of the cache of exhibits in bytes; the latest exhibit is always kept.
+        queued_per_run: largest number of exhibits of one run that wait to be rendered.
+        queued: largest number of exhibits of all runs that wait to be rendered.
     """
 
-    urgency: int
-    number: int
+    cache: int = 256 * 2**20
+    queued_per_run: int = 256
+    queued: int = 2048
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            if getattr(self, limit.name) < 1:
+                raise InvalidInput(f"the limit {limit.name} must be at least 1")
 
 
-@dataclass(eq=False)
-class _Task(QueuedTask):
-    urgency: Urgency
-    key: Key
-    renderer: ResolvedRenderer
-    candidate: Vector
-    generation: int
+@dataclass(frozen=True)
+class RenderStats:
+    """Numbers about a pool: totals since it was made, and its current state.
+
+    Attributes:
+        done: exhibits rendered.
+        failed: exhibits whose rendering failed.
+        refused: requests refused or dropped because a queue was full.
+        seconds: time spent rendering, added up over the threads.
+        queued: exhibits that wait to be rendered.
+        rendering: exhibits that are being rendered.
+        cached_bytes: size of the cached exhibits.
+    """
+
+    done: int
+    failed: int
+    refused: int
+    seconds: float
+    queued: int
+    rendering: int
+    cached_bytes: int
 
 
 class RenderPool:
     """Rendering threads and a bounded cache of exhibits.
 
     Args:
-        workers: number of threads.
-        capacity: size of the cache in bytes.
+        workers: number of threads; if there are several, one run uses all but one of them.
+        limits: bounds of the cache and of the queue.
+        on_change: called with a run's name when one of its exhibits is finished or has failed, and
+            when progress or a preview arrives. Any thread may call it, and a slow renderer often.
     """
 
-    def __init__(self, workers: int = 2, capacity: int = 256 * 2**20) -> None:
-        self._queue: PriorityQueue[_Task] = PriorityQueue()
+    def __init__(
+        self,
+        workers: int = 3,
+        limits: RenderLimits | None = None,
+        on_change: Callable[[str], None] | None = None,
+    ) -> None:
+        self.on_change = on_change
+        self._limits = limits or RenderLimits()
+        self._threads_per_run = max(workers - 1, 1)
+        self._changed = threading.Condition(threading.Lock())
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
-        self._waiting: dict[Key, Future[Exhibit]] = {}
-        self._rendering: dict[Key, float | None] = {}
-        self._previews: dict[Key, Exhibit] = {}
-        self._generation: dict[str, int] = {}
-        self._kept: OrderedDict[Key, Exhibit] = OrderedDict()
-        self._capacity = capacity
-        self._size = 0
+        self._queue = FairQueue()
+        self._rendering: dict[Key, RenderTask] = {}
+        self._threads: Counter[str] = Counter()
+        self._cache = ExhibitCache(self._limits.cache)
+        self._done, self._failed, self._refused, self._seconds = 0, 0, 0, 0.0
         self._closed = False
         # A thread that is inside of a model's library when Python exits would crash the process.
         atexit.register(self.close)
@@ -98,137 +115,231 @@ class RenderPool:
         candidate: Vector,
         urgency: Urgency = Urgency.NEEDED,
     ) -> Future[Exhibit]:
-        """Return a future of the candidate's exhibit, done already if it is cached."""
-        key = (run, fingerprint(candidate), renderer.size or 0)
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                ready: Future[Exhibit] = Future()
-                ready.set_result(self._kept[key])
-                return ready
-            future = self._waiting.setdefault(key, Future())
-        # A second request is queued too: the more urgent task runs, the other is skipped.
-        generation = self._generation.get(run, 0)
-        self._queue.put(_Task(urgency, next(self._numbers), key, renderer, candidate, generation))
-        return future
+        """Return a future of the candidate's exhibit, done already if it is cached.
+
+        If the queue is full, the future of a request that is not needed now is cancelled.
+
+        Raises:
+            TooManyRequests: if the exhibit is needed and the queue is full.
+        """
+        try:
+            return self._request(run, renderer, candidate, urgency)
+        except TooManyRequests:
+            if urgency is Urgency.NEEDED:
+                raise
+            dropped: Future[Exhibit] = Future()
+            dropped.cancel()
+            return dropped
 
     def cancel_speculative(self, run: str) -> None:
         """Cancel the speculative requests of a run that are still queued."""
-        self._generation[run] = self._generation.get(run, 0) + 1
+        cancelled: list[Future[Exhibit]] = []
+        with self._changed:
+            for task in self._queue.tasks(run):
+                cancelled += task.release_speculative()
+                if not task.waiting:
+                    self._queue.remove(task)
+        _cancel(cancelled)
 
     def ready(self, run: str, candidates: Iterable[Vector], size: int) -> int:
         """Count the candidates that are rendered already."""
-        with self._lock:
-            return sum((run, fingerprint(x), size) in self._kept for x in candidates)
+        with self._changed:
+            return sum((run, fingerprint(x), size) in self._cache for x in candidates)
 
     def shares(self, run: str, candidates: Iterable[Vector], size: int) -> list[float | None]:
         """Return each candidate's rendering progress from 0 to 1; None while it is unknown."""
-        with self._lock:
-            keys = [(run, fingerprint(x), size) for x in candidates]
-            return [1.0 if key in self._kept else self._rendering.get(key) for key in keys]
+        keys = [(run, fingerprint(x), size) for x in candidates]
+        with self._changed:
+            tasks = [self._rendering.get(key) for key in keys]
+            return [
+                1.0 if key in self._cache else task.share if task else None
+                for key, task in zip(keys, tasks, strict=True)
+            ]
 
     def previews(self, run: str, candidates: Iterable[Vector], size: int) -> list[Exhibit | None]:
         """Return each candidate's latest intermediate preview while it is rendered."""
-        with self._lock:
-            return [self._previews.get((run, fingerprint(x), size)) for x in candidates]
+        with self._changed:
+            tasks = [self._rendering.get((run, fingerprint(x), size)) for x in candidates]
+            return [task.preview if task else None for task in tasks]
 
     @property
     def idle(self) -> bool:
         """Whether no request is queued or being rendered."""
-        with self._lock:
-            return self._queue.empty() and not self._rendering
+        with self._changed:
+            return not len(self._queue) and not self._rendering
+
+    def stats(self) -> RenderStats:
+        """Return the numbers about this pool."""
+        with self._changed:
+            return RenderStats(
+                self._done,
+                self._failed,
+                self._refused,
+                self._seconds,
+                len(self._queue),
+                len(self._rendering),
+                self._cache.size,
+            )
 
     def forget(self, run: str) -> None:
-        """Drop every cached exhibit of a run."""
-        with self._lock:
-            for key in [key for key in self._kept if key[0] == run]:
-                self._size -= len(self._kept.pop(key).data)
+        """Drop every cached exhibit of a run, and its queued requests."""
+        with self._changed:
+            self._cache.forget(run)
+            dropped = self._queue.tasks(run)
+            for task in dropped:
+                self._queue.remove(task)
+            waiting = [future for task in dropped for future in task.release()]
+        _fail(waiting, RenderError(f"run {run!r} was deleted before this was rendered"))
 
     def close(self, patience: float = 10.0) -> None:
         """Stop, and wait at most `patience` seconds for renderings in progress."""
-        self._closed = True
-        deadline = time.monotonic() + patience
-        while self._rendering and time.monotonic() < deadline:
-            time.sleep(0.02)
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            self._changed.wait_for(lambda: not self._rendering, patience)
+
+    def _request(
+        self, run: str, renderer: ResolvedRenderer, candidate: Vector, urgency: Urgency
+    ) -> Future[Exhibit]:
+        key = (run, fingerprint(candidate), renderer.size or 0)
+        future: Future[Exhibit] = Future()
+        dropped: list[Future[Exhibit]] = []
+        with self._changed:
+            if (cached := self._cache.get(key)) is not None:
+                future.set_result(cached)
+                return future
+            task = self._rendering.get(key) or self._queue.get(key)
+            if task is None:
+                dropped = self._make_room(run, urgency)
+                task = RenderTask(key, renderer, candidate)
+                self._queue.add(task)
+            task.join(future, urgency, next(self._numbers))
+            self._changed.notify_all()
+        future.add_done_callback(partial(self._leave, task))
+        _cancel(dropped)
+        return future
+
+    def _make_room(self, run: str, urgency: Urgency) -> list[Future[Exhibit]]:
+        """Drop a speculative task if the queue is full, and return its futures."""
+        run_is_full = self._queue.count(run) >= self._limits.queued_per_run
+        if not run_is_full and len(self._queue) < self._limits.queued:
+            return []
+        self._refused += 1
+        least = self._queue.least_urgent(run if run_is_full else None)
+        if least is None or urgency.speculative or not least.urgency.speculative:
+            whose = "of this run " if run_is_full else ""
+            raise TooManyRequests(
+                f"too many exhibits {whose}wait to be rendered; wait a moment and try again"
+            )
+        self._queue.remove(least)
+        return least.release()
+
+    def _leave(self, task: RenderTask, future: Future[Exhibit]) -> None:
+        """Drop a queued task when the last request for it was cancelled."""
+        if future.cancelled():
+            with self._changed:
+                task.leave(future)
+                if not task.waiting:
+                    self._queue.remove(task)
 
     def _work(self) -> None:
-        while not self._closed:
-            task = self._queue.get()
-            if not self._closed and self._claim(task):
-                self._render([task, *self._companions(task)])
+        while tasks := self._next():
+            self._render(tasks)
 
-    def _claim(self, task: _Task) -> bool:
-        """Mark a task as being rendered; False if it was cancelled, is done, or is claimed."""
-        newest = self._generation.get(task.key[0], 0)
-        cancelled = task.urgency.speculative and task.generation < newest
-        with self._lock:
-            if cancelled or task.key not in self._waiting or task.key in self._rendering:
-                return False
-            self._rendering[task.key] = None
-            return True
+    def _next(self) -> list[RenderTask]:
+        """Wait for tasks that can share a call, and start them; none if the pool is closed."""
+        with self._changed:
+            while (task := self._take()) is None:
+                if self._closed:
+                    return []
+                self._changed.wait()
+        together = task.renderer.together  # without the lock: it may load a model
+        tasks = [task]
+        with self._changed:
+            while len(tasks) < together and (other := self._queue.take_with(task)) is not None:
+                self._rendering[other.key] = other
+                tasks.append(other)
+        return tasks
 
-    def _companions(self, task: _Task) -> list[_Task]:
-        """Claim the next tasks that fit into the same call, if the renderer takes several."""
-        found: list[_Task] = []
-        room = task.renderer.together - 1
-        while len(found) < room:
-            try:
-                other = self._queue.get_nowait()
-            except Empty:
-                break
-            if not _joins(other, task):
-                self._queue.put(other)
-                break
-            if self._claim(other):
-                found.append(other)
-        return found
+    def _take(self) -> RenderTask | None:
+        """Take the next task, unless the pool is closed."""
+        if self._closed:
+            return None
+        task = self._queue.take(lambda run: self._threads[run] < self._threads_per_run)
+        if task is not None:
+            self._rendering[task.key] = task
+            self._threads[task.run] += 1
+        return task
 
-    def _render(self, tasks: Sequence[_Task]) -> None:
-        renderer, urgency = tasks[0].renderer, tasks[0].urgency
-        candidates = [task.candidate for task in tasks]
+    def _render(self, tasks: Sequence[RenderTask]) -> None:
+        renderer, urgency, run = tasks[0].renderer, tasks[0].urgency, tasks[0].run
+        started = time.perf_counter()
 
         def tell(share: float) -> None:
             if self._closed:
                 raise RuntimeError("the studio is closing")
-            with self._lock:
-                self._rendering |= {task.key: float(share) for task in tasks}
+            with self._changed:
+                told = any(task.share != float(share) for task in tasks)
+                for task in tasks:
+                    task.share = float(share)
+            if told:
+                self._notify(run)
 
         def show(position: int, preview: Exhibit) -> None:
-            with self._lock:
-                self._previews[tasks[position].key] = preview
+            with self._changed:
+                tasks[position].preview = preview
+            self._notify(run)
 
+        candidates = [task.candidate for task in tasks]
         try:
             exhibits = renderer.render(candidates, tell, None if urgency.speculative else show)
         except BaseException as error:  # a user's renderer may raise anything, also SystemExit
             reported = error if isinstance(error, Exception) else RenderError(repr(error))
-            for future in self._done(tasks):
-                future.set_exception(reported)
-            return
-        for future, exhibit in zip(self._done(tasks, exhibits), exhibits, strict=True):
-            future.set_result(exhibit)
+            for futures in self._finish(tasks, [], started):
+                _fail(futures, reported)
+        else:
+            finished = self._finish(tasks, exhibits, started)
+            for futures, exhibit in zip(finished, exhibits, strict=True):
+                _fulfil(futures, exhibit)
+        self._notify(run)
 
-    def _done(
-        self, tasks: Sequence[_Task], exhibits: Sequence[Exhibit] = ()
-    ) -> list[Future[Exhibit]]:
-        """Cache these exhibits, and return the futures of the tasks."""
-        with self._lock:
+    def _finish(
+        self, tasks: Sequence[RenderTask], exhibits: Sequence[Exhibit], started: float
+    ) -> list[list[Future[Exhibit]]]:
+        """Cache these exhibits, none if the rendering failed; return the futures of each task."""
+        with self._changed:
             for task, exhibit in zip(tasks, exhibits, strict=False):
-                self._kept[task.key] = exhibit
-                self._size += len(exhibit.data)
-            while self._size > self._capacity and len(self._kept) > 1:
-                self._size -= len(self._kept.popitem(last=False)[1].data)
+                self._cache.add(task.key, exhibit)
             for task in tasks:
                 del self._rendering[task.key]
-                self._previews.pop(task.key, None)
-            return [self._waiting.pop(task.key) for task in tasks]
+            self._threads -= Counter([tasks[0].run])  # removes a run that has no thread left
+            self._done += len(exhibits)
+            self._failed += len(tasks) - len(exhibits)
+            self._seconds += time.perf_counter() - started
+            self._changed.notify_all()
+            return [task.release() for task in tasks]
+
+    def _notify(self, run: str) -> None:
+        if self.on_change is not None:
+            with contextlib.suppress(Exception):  # a listener must not fail a rendering
+                self.on_change(run)
 
 
-def _joins(other: _Task, task: _Task) -> bool:
-    """Whether two tasks share a run and a size, and both or neither are speculative."""
-    (run, _, size), (other_run, _, other_size) = task.key, other.key
-    return (run, size) == (other_run, other_size) and (
-        other.urgency.speculative == task.urgency.speculative
-    )
+def _cancel(futures: Iterable[Future[Exhibit]]) -> None:
+    for future in futures:
+        future.cancel()
+
+
+def _fail(futures: Iterable[Future[Exhibit]], error: Exception) -> None:
+    for future in futures:
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)
+
+
+def _fulfil(futures: Iterable[Future[Exhibit]], exhibit: Exhibit) -> None:
+    for future in futures:
+        if future.set_running_or_notify_cancel():
+            future.set_result(exhibit)
 
 
 def fingerprint(candidate: Vector) -> str:

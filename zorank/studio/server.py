@@ -146,7 +146,7 @@ class _Server(uvicorn.Server):
     """Ends the event streams of open pages at shutdown; they would never end by themselves."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self.config.app.state.closing = True  # type: ignore[union-attr]
+        self.config.app.state.notifier.close()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
 
 

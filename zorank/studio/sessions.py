@@ -1,14 +1,14 @@
 """A session: a run that is loaded in memory, with its renderer, its judge and a lock.
 
-State lives in the store. A session caches it and is refreshed at every use, so a page reload, a
-second tab, a restart or a crash loses nothing. Its run keeps a trace: an answer costs one `tell`,
-and reading earlier rounds costs none.
+State lives in the store. A session caches it; each request compares it with one snapshot of the
+store, so a page reload, a second tab, a restart or a crash loses nothing. Its run keeps a trace:
+an answer costs one `tell`, and reading earlier rounds costs none.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from zorank.errors import InvalidInput, StaleAnswer
 from zorank.protocols import AnyOptimizer, Capabilities
@@ -18,7 +18,17 @@ from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
 from zorank.studio.presentation import shown_order, to_candidates
-from zorank.types import Ballot, Group, Poll, Ranking, Round, RunRecord, Vector
+from zorank.types import (
+    Ballot,
+    Group,
+    Json,
+    Poll,
+    Ranking,
+    Round,
+    RunRecord,
+    Snapshot,
+    Vector,
+)
 
 
 class NotFound(InvalidInput):
@@ -31,8 +41,8 @@ class Session:
 
     Attributes:
         lock: held by whoever reads or changes the session.
-        raters_needed: how many answers close a round, as of the last refresh.
-        ballots: the ballots cast for the waiting round, as of the last refresh.
+        ballots: the ballots cast for the waiting round, as of the last snapshot.
+        unfinished: whether the work after a stored answer failed and must be done again.
         prepared: the key of the waiting round whose exhibits were requested already.
         likely: the probable next slate, if it hardly depends on the answer.
         ahead: candidates that are served before their round, by fingerprint.
@@ -42,16 +52,29 @@ class Session:
     renderer: ResolvedRenderer
     judge: JudgeSpec | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
-    raters_needed: int = 1
     ballots: list[Ballot] = field(default_factory=list)
+    unfinished: bool = False
     prepared: str | None = None
     likely: Slate | None = None
     ahead: dict[str, Vector] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self._record = self.run.record
+
     @property
     def record(self) -> RunRecord:
-        """The run's record, without its log."""
-        return self.run.record
+        """The run's record without its log, with the metadata of the last snapshot."""
+        return self._record
+
+    @property
+    def meta(self) -> Json:
+        """The studio's data about the run, as of the last snapshot."""
+        return self._record.meta
+
+    @property
+    def raters_needed(self) -> int:
+        """How many answers close a round."""
+        return int(self.meta.get("raters", 1))
 
     @property
     def steps(self) -> list[Step]:
@@ -83,10 +106,13 @@ class Session:
         """Whether the optimizer models each rater's noise, so that ballots need no weights."""
         return learns_raters(self.run.optimizer)
 
-    def refresh(self) -> None:
-        """Read what other processes wrote to the log, and make sure that a round waits."""
-        self.run.refresh()
-        self.run.ask()
+    def take(self, seen: Snapshot) -> bool:
+        """Take over a snapshot of the store; return whether the log was changed elsewhere."""
+        if seen.meta != self._record.meta:
+            self._record = replace(self._record, meta=seen.meta)
+        changed = self.run.refresh(seen)
+        self.ballots = list(seen.ballots)
+        return changed
 
     def check_waits(self, index: int, key: str | None = None) -> None:
         """Raise `StaleAnswer` unless round `index` waits and was shown under this key."""

@@ -6,15 +6,16 @@ looks to `LookWorker`, and work ahead of time to `Previews`.
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
 from zorank import rng
-from zorank.errors import InvalidInput, StaleAnswer, unknown_name
+from zorank.errors import InvalidInput, StaleAnswer, StoreError, ZorankError, unknown_name
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run
@@ -25,14 +26,21 @@ from zorank.studio.agreement import Agreement
 from zorank.studio.methods import BY_LOOKS, MethodSpec
 from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.previews import Previews
-from zorank.studio.render_pool import RenderPool
+from zorank.studio.render_pool import RenderLimits, RenderPool
+from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NotFound, Session
 from zorank.studio.urls import Urls
-from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Vector
+from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Snapshot, Vector
+
+NO_SUCH_RUN = "there is no such run; it may have been deleted"
 
 
 class Studio:
-    """Runs that people rank, over a store and a choice of renderers."""
+    """Runs that people rank, over a store and a choice of renderers.
+
+    Attributes:
+        on_change: called with the id of a run that has changed, and whether its links have.
+    """
 
     urls = Urls()
 
@@ -40,21 +48,24 @@ class Studio:
         self,
         store: Store,
         renderers: Offered,
-        workers: int = 2,
+        workers: int = 3,
         panel: judging.Panel | None = None,
         method: MethodSpec | None = None,
+        limits: RenderLimits | None = None,
     ) -> None:
         self.store = store
         self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
-        self.render_pool = RenderPool(workers)
-        self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel)
+        self.render_pool = RenderPool(workers, limits, on_change=self._pushes)
+        self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel, self._pushes)
         self.look_worker = look_worker.LookWorker(self._store_looks_problem)
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
         self._planner = look_worker.LookPlanner()
         self._sessions: dict[str, Session] = {}
         self._loading = threading.Lock()
+        self._loaders: dict[str, threading.Lock] = {}
+        self.on_change: Callable[[str, bool], None] = lambda run, links: None
 
     def create(self, new: RunSettings) -> str:
         """Create a run and return its id."""
@@ -66,6 +77,8 @@ class Studio:
         can_look = new.method is None or new.method.name == BY_LOOKS.name
         plan = self._planner.plan(renderer, options) if can_look else None
         session = new_session(self.store, self.panel, renderer, plan, new)
+        with session.lock:
+            self._recover(session)
         self._sessions[session.run.name] = session
         return session.run.name
 
@@ -83,27 +96,47 @@ class Studio:
 
     def records(self) -> list[RunRecord]:
         """Return the studio's runs, newest first, without runs of other programs."""
-        return [r for r in reversed(self.store.runs()) if r.meta.get("renderer") in self.renderers]
+        return [r for r in reversed(self.store.runs()) if is_listed(r, self.renderers)]
 
     @contextmanager
     def session(self, run_id: str) -> Iterator[Session]:
-        """Load a run, refresh it from the store, and lock it."""
-        session = self._sessions.get(run_id) or self._load(run_id)
-        with session.lock:
-            self._refresh(session)
+        """Lock a run that is up to date with one snapshot of the store."""
+        with self.cached(run_id) as session:
+            if session.take(self._snapshot(run_id)) or session.unfinished:
+                self._recover(session)
             yield session
 
-    def prepare(self, session: Session) -> None:
-        """Start to render the waiting round, unless that was done already."""
-        self.previews.prepare(session)
+    @contextmanager
+    def cached(self, run_id: str) -> Iterator[Session]:
+        """Lock a run as this process knows it; the store is read only if it is not loaded."""
+        session = self._sessions.get(run_id) or self._load(run_id)
+        with session.lock:
+            yield session
+
+    def changed_elsewhere(self, run_id: str | None, followed: Iterable[str]) -> None:
+        """Load what another process changed in a run; None stands for all runs with open pages."""
+        for name in followed if run_id is None else [run_id]:
+            known = self._sessions.get(name)
+            before = None if known is None else known.meta
+            with suppress(ZorankError), self.session(name):
+                pass
+            self.on_change(name, known is None or known.meta != before)
 
     def answer(
         self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
-    ) -> int:
-        """Take a rater's answer, and return the index of the round that waits afterwards.
+    ) -> Session:
+        """Take a rater's answer, and return the run's session.
 
-        `key` names the presentation that the rater saw; it changes if the round is undone and
-        shown again.
+        The answer is acknowledged when it is stored. If the work that follows fails, it is done
+        when the run is used next.
+
+        Args:
+            run_id: the run.
+            index: the round that is answered.
+            on_screen: the answer, in screen positions.
+            rater: who answers.
+            key: the presentation that the rater saw; it changes if the round is undone and shown
+                again.
         """
         self.previews.supersede(run_id)
         with self.session(run_id) as session:
@@ -112,28 +145,37 @@ class Studio:
             if session.raters_needed == 1 and not session.ballots:
                 note = self._judge_note(session)
                 session.run.tell(ranking, rater=rater, round=index, note=note)
-                session.refresh()
             else:
-                self.store.cast(run_id, index, Ballot(rater, ranking))
-                self._refresh(session)
-            return self._prepared_index(session)
+                session.ballots = self.store.cast(run_id, index, Ballot(rater, ranking))
+            try:
+                self._advance(session)
+            except Exception as error:
+                session.unfinished = True
+                logging.getLogger("zorank").warning(
+                    "run %s: the answer is stored, but what follows failed: %s", run_id, error
+                )
+        self.on_change(run_id, False)
+        return session
 
-    def close(self, run_id: str, index: int) -> int:
-        """Close a round with the ballots it has; return the index of the round that waits then."""
+    def close(self, run_id: str, index: int) -> Session:
+        """Close a round with the ballots it has, and return the run's session."""
         with self.session(run_id) as session:
             session.check_waits(index)
             if not session.ballots:
                 raise InvalidInput("nobody has answered this round yet; it cannot be closed")
             self._close(session)
-            session.refresh()
-            return self._prepared_index(session)
+            self._advance(session)
+        self.on_change(run_id, False)
+        return session
 
-    def undo(self, run_id: str, rounds: int = 1) -> int:
-        """Undo answered rounds, and return the index of the round that waits again."""
+    def undo(self, run_id: str, rounds: int = 1) -> Session:
+        """Undo answered rounds, and return the run's session."""
         with self.session(run_id) as session:
             session.run.undo(rounds)
-            session.refresh()
-            return self._prepared_index(session)
+            session.ballots = []
+            self._advance(session)
+        self.on_change(run_id, False)
+        return session
 
     def preview(
         self, session: Session, index: int, on_screen: Ranking, number: int
@@ -147,38 +189,55 @@ class Studio:
         """Create a run that shares this one's first rounds, and return its id."""
         with self.session(run_id) as session:
             self._store_looks_problem(session)
-            branch = session.run.branch(round)
-            self._sessions[branch.name] = Session(branch, session.renderer, session.judge)
-        title = title or f"{self.meta(run_id)['title']} (branch)"
-        self.store.change_meta(branch.name, {"title": title}, dropped=["invitation"])
-        return branch.name
+            branch = Session(session.run.branch(round), session.renderer, session.judge)
+            title = title or f"{session.meta['title']} (branch)"
+        name = branch.run.name
+        self.store.change_meta(name, {"title": title}, dropped=["invitation"])
+        with branch.lock:
+            self._recover(branch)
+        self._sessions[name] = branch
+        return name
 
     def delete(self, run_id: str) -> None:
-        """Delete a run, its log and its exhibits."""
+        """Delete a run, its log and its exhibits; also a damaged run."""
+        try:
+            self._snapshot(run_id)
+        except StoreError:
+            if run_id not in [record.name for record in self.records()]:
+                raise
         self.store.delete(run_id)
         self._sessions.pop(run_id, None)
         self.render_pool.cancel_speculative(run_id)
         self.render_pool.forget(run_id)
         self.judge_worker.forget(run_id)
+        self.on_change(run_id, True)
 
     def meta(self, run_id: str) -> dict[str, Any]:
         """Return the studio's data that are stored with a run."""
-        return dict(self.store.record(run_id).meta)
+        return dict(self._snapshot(run_id).meta)
 
     def update(self, run_id: str, **changes: Any) -> None:
         """Change the studio's data that are stored with a run; None leaves a value as it is."""
         given = {key: value for key, value in changes.items() if value is not None}
+        self._snapshot(run_id)
         self.store.change_meta(run_id, given)
+        with self.session(run_id) as session:
+            if session.missing_answers == 0:  # fewer raters are needed than have answered
+                self._advance(session)
+        self.on_change(run_id, False)
 
     def invite(self, run_id: str) -> str:
         """Return a new token for raters of a run; earlier tokens stop working."""
         token, digest = new_invitation(run_id)
         self.update(run_id, invitation=digest)
+        self.on_change(run_id, True)
         return token
 
     def revoke(self, run_id: str) -> None:
         """Invalidate the token for raters of a run."""
+        self._snapshot(run_id)
         self.store.change_meta(run_id, {}, dropped=["invitation"])
+        self.on_change(run_id, True)
 
     def exhibit(
         self, session: Session, candidate: Vector, size: int | None = None
@@ -208,44 +267,65 @@ class Studio:
         return self.judge_worker.agreements(*run, session.steps)
 
     def _load(self, run_id: str) -> Session:
-        with self._loading:  # a page sends many requests at once; the log is replayed once
+        with self._loading:
+            lock = self._loaders.setdefault(run_id, threading.Lock())
+        with lock:  # a page sends many requests at once; the log is replayed once
             if run_id in self._sessions:
                 return self._sessions[run_id]
+            self._snapshot(run_id)
             record = self.store.record(run_id)
-            if record.meta.get("renderer") not in self.renderers:
+            if record.meta["renderer"] not in self.renderers:
                 raise InvalidInput(f"run {run_id!r} was not made in this studio")
             renderer = self.make_renderer(record.meta["renderer"], record.meta["renderer_options"])
             looks = look_worker.looks_for(record.meta, renderer, record.seed)
             run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
             look_worker.check_against_log(run)
-            judge = self.panel.choice(record.meta, renderer)
-            return self._sessions.setdefault(run_id, Session(run, renderer, judge))
+            session = Session(run, renderer, self.panel.choice(record.meta, renderer))
+            with session.lock:
+                self._recover(session)
+            return self._sessions.setdefault(run_id, session)
 
-    def _refresh(self, session: Session) -> None:
-        """Read the run from the store; close a round that has its answers.
+    def _recover(self, session: Session) -> None:
+        """Finish what a crash or another process left unfinished.
 
-        That is a round that a crash left open, or one whose number of raters was lowered.
+        A log may end with an answer, without a round that waits; a round may have all its ballots
+        and still be open; nothing is rendered yet.
         """
-        name = session.run.name
-        session.refresh()
-        session.raters_needed = int(self.store.record(name).meta.get("raters", 1))
-        session.ballots = self.store.ballots(name, session.waiting.index)
-        if len(session.ballots) >= session.raters_needed:
+        session.run.ask()
+        session.take(self._snapshot(session.run.name))
+        self._advance(session)
+        session.unfinished = False
+
+    def _advance(self, session: Session) -> None:
+        """Close the waiting round if it has its ballots; make a round wait, and prepare it."""
+        if session.missing_answers == 0:
             self._close(session)
-            session.refresh()
-            session.ballots = self.store.ballots(name, session.waiting.index)
+        if session.waiting.answer is not None:
+            session.run.ask()
+            session.ballots = []
+        self.previews.prepare(session)
+        self._store_looks_problem(session)
+
+    def _snapshot(self, run_id: str) -> Snapshot:
+        """Read the store; raise NotFound if no studio has made this run."""
+        try:
+            seen = self.store.snapshot(run_id)
+        except InvalidInput as error:  # this error names other runs
+            raise NotFound(NO_SUCH_RUN) from error
+        if "renderer" not in seen.meta:
+            raise NotFound(NO_SUCH_RUN)
+        check_meta(run_id, seen.meta)
+        return seen
 
     def _close(self, session: Session) -> None:
         """Tell the run its ballots; repeat if another process casts one at the same time."""
         run, index = session.run, session.waiting.index
         known = session.rater_agreements()
-        while session.waiting.index == index:
+        while session.waiting.index == index and session.ballots:
             ballots = tuple(
                 replace(b, weight=session.rater_weight(known.get(b.rater)))
-                for b in self.store.ballots(run.name, index)
+                for b in session.ballots
             )
-            if not ballots:  # another process undid them
-                return
             alone = len(ballots) == 1 and not session.learns_raters
             answer = ballots[0].ranking if alone else Poll(ballots)
             raters = ", ".join(b.rater for b in ballots)
@@ -254,13 +334,12 @@ class Studio:
                 run.tell(answer, rater=raters, round=index, note=note, ballots=len(ballots))
                 return
             except StaleAnswer:
-                session.refresh()
+                run.ask()
+                session.take(self._snapshot(run.name))
 
-    def _prepared_index(self, session: Session) -> int:
-        """Prepare the waiting round, and return its index."""
-        self.prepare(session)
-        self._store_looks_problem(session)
-        return session.waiting.index
+    def _pushes(self, run_id: str) -> None:
+        """Tell open pages that exhibits or the judge of a run have made progress."""
+        self.on_change(run_id, False)
 
     def _judge_note(self, session: Session) -> dict[str, Any]:
         """Return the judge's scores as the log keeps them with an answer."""
@@ -271,5 +350,5 @@ class Studio:
     def _store_looks_problem(self, session: Session) -> None:
         """Store why a run's looks failed, so that they are not tried again."""
         problem = session.run.looks_problem
-        if problem and self.meta(session.run.name).get("looks_problem") != problem:
-            self.update(session.run.name, looks_problem=problem)
+        if problem and session.meta.get("looks_problem") != problem:
+            self.store.change_meta(session.run.name, {"looks_problem": problem})

@@ -29,8 +29,15 @@ from zorank.studio.responses.catalog import (
     SettingField,
 )
 from zorank.studio.responses.history import History, HistoryRow, JudgeAgreement, RaterInfo
-from zorank.studio.responses.rounds import BestRef, ExhibitRef, JudgeOrder, WaitingRound
+from zorank.studio.responses.rounds import (
+    BestRef,
+    ExhibitRef,
+    JudgeOrder,
+    ShownRound,
+    WaitingRound,
+)
 from zorank.studio.responses.runs import Role, RunCard, RunInfo
+from zorank.studio.run_meta import check_meta
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
 from zorank.studio.studio import Studio
@@ -106,9 +113,9 @@ def judge_infos(studio: Studio) -> list[JudgeInfo]:
     return found
 
 
-def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
+def run_info(session: Session, role: Role) -> RunInfo:
     """Describe a run; some fields are for its owner only."""
-    record, renderer = studio.store.record(session.run.name), session.renderer
+    record, renderer = session.record, session.renderer
     is_owner = role == "owner"
     start, slate = session.start, session.run.ask()
     facts = Facts.of(record, session.steps if is_owner else [], slate)
@@ -141,40 +148,42 @@ def run_card(studio: Studio, record: RunRecord) -> RunCard:
 
     A run that cannot be opened has a problem, and does not hide the others.
     """
-    meta = record.meta
+    meta, m = record.meta, record.options.get("m")
     card = RunCard(
         id=record.name,
-        title=meta["title"],
-        renderer=meta["renderer"],
-        m=record.options.get("m", 0),
+        title=str(meta.get("title", "")),
+        renderer=str(meta.get("renderer", "")),
+        m=m if isinstance(m, int) else 0,
         rounds=0,
         created_at=record.created_at,
         best=None,
         media_type="image/jpeg",
     )
+    if record.problem:
+        return card.model_copy(update={"problem": record.problem})
     try:
+        check_meta(record.name, meta)
         lines = studio.store.rounds(record.name)
         optimizer_of(record, lines)
         renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
         log = [line for line in lines if line.answer is not None]
+        started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     except ZorankError as error:
         return card.model_copy(update={"problem": str(error)})
     # The best is a function of the log, so the last answer's key can version its URL.
     version = f"{len(log)}-{log[-1].key if log else ''}{weights_query(renderer)}"
     best = studio.urls.run(record.name, f"best?v={version}")
-    started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     known = {"rounds": len(log), "media_type": renderer.media_type}
     return card.model_copy(update={**known, "best": best if started else None})
 
 
-def waiting_round(studio: Studio, session: Session, role: Role, rater: str | None) -> WaitingRound:
-    """Describe the round that waits for an answer, as this rater sees it."""
+def shown_round(studio: Studio, session: Session) -> ShownRound:
+    """Describe the round that waits for an answer, as everybody sees it."""
     waiting, slate, shown = session.waiting, session.run.ask(), session.shown
     media_type = session.renderer.media_type
-    answered_by = [ballot.rater for ballot in session.ballots]
     likely = session.likely if session.raters_needed == 1 else None
     urls = _exhibit_urls(studio, session, waiting.index, slate, shown)
-    return WaitingRound(
+    return ShownRound(
         index=waiting.index,
         key=waiting.key,
         question=slate.question,
@@ -189,6 +198,14 @@ def waiting_round(studio: Studio, session: Session, role: Role, rater: str | Non
         ],
         best=best_so_far(studio, session),
         ahead=urls_ahead(studio, session, likely),
+    )
+
+
+def waiting_round(studio: Studio, session: Session, role: Role, rater: str | None) -> WaitingRound:
+    """Describe the round that waits for an answer, as this rater sees it."""
+    answered_by = [ballot.rater for ballot in session.ballots]
+    return WaitingRound(
+        **vars(shown_round(studio, session)),
         judge=judge_order(studio, session, role),
         answered_by=answered_by,
         waiting_for=session.missing_answers,

@@ -143,6 +143,29 @@ class StoreContract(RunsInStore):
         store.append("a run", 1, 1.0, after=seen[1].key)
         assert newest(store).key not in [line.key for line in seen]
 
+    def test_a_snapshot_has_the_end_of_the_log_and_the_ballots(
+        self, store: Store, record: RunRecord
+    ) -> None:
+        """It changes with the log, with the metadata and with each ballot."""
+        store.create(record)
+        name = record.name
+        assert store.snapshot(name).ends_with(None)
+        shown = store.append(name, 0, 0.0)
+        assert store.snapshot(name).ends_with(shown)
+        ballots = store.cast(name, 0, Ballot("ann", Ranking.of([1])))
+        assert store.snapshot(name).ballots == tuple(ballots) == tuple(store.ballots(name, 0))
+        store.change_meta(name, {"title": "a title"})
+        assert store.snapshot(name).meta == {"title": "a title"}
+        line = replace(shown, answer=Ranking.of([1]))
+        store.answer(name, line)
+        assert store.snapshot(name).ends_with(line)
+        assert not store.snapshot(name).ends_with(shown)
+        assert store.snapshot(name).ballots == ()
+        store.undo(name, 0)
+        assert store.snapshot(name).ends_with(None)
+        with pytest.raises(InvalidInput):
+            store.snapshot("another")
+
     def test_only_the_waiting_round_can_be_answered(self, store: Store, record: RunRecord) -> None:
         """An answer names the waiting round by its index and key."""
         store.create(record)

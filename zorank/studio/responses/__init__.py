@@ -17,5 +17,5 @@ class Problem(BaseModel):
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 503)
+    status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)
 }

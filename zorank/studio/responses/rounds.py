@@ -35,15 +35,25 @@ class JudgeOrder(BaseModel):
     problem: str = Field(description="why it cannot score, for the owner; else empty")
 
 
-class WaitingRound(BaseModel):
-    """The round that waits for an answer."""
+class RoundRef(BaseModel):
+    """The round that waits now."""
 
     index: int
+
+
+class ShownRound(RoundRef):
+    """The round that waits for an answer, as everybody sees it."""
+
     key: str = Field(description="names this presentation; send it with the answer")
     question: Question
     exhibits: list[ExhibitRef]
     best: BestRef | None
     ahead: list[str] = Field(description="URLs of the probable next round, to load in advance")
+
+
+class WaitingRound(ShownRound):
+    """The round that waits for an answer, as one rater sees it."""
+
     judge: JudgeOrder | None
     answered_by: list[str]
     waiting_for: int = Field(description="how many more answers close the round")
@@ -56,16 +66,19 @@ class Ahead(BaseModel):
     ahead: list[str]
 
 
-class RoundRef(BaseModel):
-    """The round that waits now."""
+class Undone(RoundRef):
+    """Rounds were undone."""
 
-    index: int
+    round: WaitingRound = Field(description="the round that waits again")
 
 
 class AnswerTaken(RoundRef):
     """An answer was stored."""
 
     closed: bool = Field(description="whether it closed its round")
+    round: WaitingRound | None = Field(
+        description="the round that waits now; null if it must be requested again"
+    )
 
 
 class Candidates(BaseModel):

@@ -1,22 +1,25 @@
 // Server-sent events of a run. The stream is closed while the tab is hidden: a browser allows six
-// connections per host, and several open tabs would use them up.
+// connections per host, and several open tabs would use them up. A new stream begins with the
+// current state, so nothing is missed.
 
 import { runPath } from "./api.js";
 
-export function listen(run, handlers) {
+/** Calls the handler of each event; `refused` if the server no longer accepts this page. */
+export function listen(run, { refused, ...handlers }) {
   let source = null;
-  let wasHidden = false;
 
   function open() {
     if (source || document.hidden) return;
     source = new EventSource(runPath(run, "/events"));
     for (const [name, handler] of Object.entries(handlers)) {
-      if (name === "resumed") continue;
       source.addEventListener(name, (event) => handler(JSON.parse(event.data)));
     }
-    // Events are lost while the tab is hidden, so the page loads the current state.
-    if (wasHidden) handlers.resumed?.();
-    wasHidden = false;
+    // The browser reconnects by itself, unless the server has answered with an error.
+    source.addEventListener("error", () => {
+      if (source?.readyState !== EventSource.CLOSED) return;
+      close();
+      refused();
+    });
   }
 
   function close() {
@@ -24,11 +27,7 @@ export function listen(run, handlers) {
     source = null;
   }
 
-  document.addEventListener("visibilitychange", () => {
-    if (!document.hidden) return open();
-    wasHidden = true;
-    return close();
-  });
+  document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
   addEventListener("pagehide", close);
   open();
 }

@@ -30,6 +30,8 @@ let past = [];
 let suggested = null;
 let active = 0;
 let busy = false;
+let pushed = null;
+const shown = new Set();
 
 const single = () => round?.question === "best";
 const rankable = () => round && !busy && !waiting();
@@ -143,19 +145,26 @@ async function send(answer, retry = () => send(answer)) {
   busy = false;
   grid.return();
   // A stale answer shows no banner: the current round is loaded instead.
-  if (!done && !find("#banner").hidden) return;
+  if (!done && !find("#banner").hidden) return catchUp();
   stash.dropSelection(runId, index);
-  await load();
+  // The answer returns the next round; without it, what followed the answer has failed.
+  if (done?.value.round) show(done.value.round);
+  else await load();
 }
 
 async function load() {
   // Raters share one link, so the server needs their name.
   const who = isOwner ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
   const done = await attempt(() => get(path(`/round${who}`)), { retry: load });
-  if (!done) return;
-  const isNew = round?.index !== done.value.index || !round;
+  if (done) show(done.value);
+}
+
+/** Shows the waiting round. A round that was undone and shown again has another key. */
+function show(next) {
+  const isNew = round?.key !== next.key;
+  shown.add(next.key);
   const hadFocus = find("#grid").contains(document.activeElement);
-  round = done.value;
+  round = next;
   if (isNew) {
     past = [];
     suggested = null;
@@ -176,6 +185,14 @@ async function load() {
   if (isNew) announce(said.filter(Boolean).join(". "));
 }
 
+/** Shows the round that the server pushed, unless it was shown before: events may come late. */
+function catchUp() {
+  if (!pushed || shown.has(pushed.key)) return;
+  // The answers and the judge's order of the round follow in events of their own.
+  const judge = round.judge && { ...round.judge, order: null };
+  show({ ...pushed, judge, answered_by: [], waiting_for: 1, you_answered: false });
+}
+
 async function undo() {
   if (!round || busy) return;
   if (past.length) return change(past.pop(), { remember: false, words: "Undone" });
@@ -185,15 +202,16 @@ async function undo() {
   if (before) await call("/undo", { rounds: 1 }, ({ index }) => stash.dropSelection(runId, index));
 }
 
-/** Posts to a route of this run; after success, loads the waiting round. */
+/** Posts to a route of this run; after success, shows the waiting round. */
 async function call(rest, body, onSuccess = () => {}) {
   if (!round || busy) return;
   busy = true;
   const done = await attempt(() => post(path(rest), body), { retry: () => call(rest, body, onSuccess), onStale: load });
   busy = false;
-  if (!done) return;
+  if (!done) return catchUp();
   onSuccess(done.value);
-  await load();
+  if (done.value.round) show(done.value.round);
+  else await load();
 }
 
 const same = () => rankable() && send({ order: [], worst: [] });
@@ -237,13 +255,16 @@ async function start() {
   if (!isOwner) await askRaterName();
   await load();
   listen(runId, {
-    round: ({ index }) => {
-      const inProgress = !model.isEmpty(ranking) && round.index === index;
-      if (!busy && !inProgress && index !== round.index) load();
+    round: (next) => {
+      pushed = next;
+      if (!busy) catchUp();
     },
-    ballots: (ballots) => {
-      Object.assign(round, ballots);
+    ballots: ({ round: index, ...ballots }) => {
+      if (index !== round.index) return;
+      const me = isOwner ? OWNER : stash.raterName();
+      round = { ...round, ...ballots, you_answered: ballots.answered_by.includes(me) };
       showWaiting(round, { isOwner });
+      refresh();
     },
     judge: (judge) => {
       if (judge.round === round.index) suggest(judge);
@@ -252,7 +273,7 @@ async function start() {
     exhibit: (progress) => showProgress(progress, round),
     progress: ({ round: index, shares }) => index === round.index && grid.progress(shares),
     previews: ({ round: index, pictures }) => index === round.index && grid.previews(pictures),
-    resumed: load,
+    refused: load,
   });
 }
 

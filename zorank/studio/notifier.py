@@ -1,0 +1,200 @@
+"""Pushes the changes of runs to open pages.
+
+A run with open pages has a channel. Whoever changes the run, in any thread, calls `touch`. The
+channel then computes the run's events once, whatever the number of its pages, and hands each page
+the events that have changed. Events describe the current state, so a page that was disconnected
+for a while gets what it missed, and nothing else, by the id of the last event that it received.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, field
+
+import anyio
+from pydantic import BaseModel
+
+from zorank.errors import InvalidInput, StoreError
+
+PAUSE = 0.05
+"""The least number of seconds between two updates of a run's events."""
+
+COMPUTING = 4
+"""How many runs compute their events at once; answers use other threads."""
+
+Events = Mapping[str, BaseModel]
+
+
+@dataclass(frozen=True)
+class Event:
+    """The current content of one event, as JSON, and the number of its last change."""
+
+    number: int
+    name: str
+    data: str
+
+
+@dataclass(eq=False)
+class _Page:
+    is_owner: bool
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(eq=False)
+class _Channel:
+    """The pages of one run, and its events by role and name."""
+
+    pages: set[_Page] = field(default_factory=set)
+    events: dict[tuple[bool, str], Event] = field(default_factory=dict)
+    updating: asyncio.Task[None] | None = None
+    stale: bool = True
+    ended: bool = False
+    link_changes: int = 0
+
+    def wake(self) -> None:
+        for page in self.pages:
+            page.woken.set()
+
+    def newer(self, is_owner: bool, number: int) -> list[Event]:
+        """Return the events of a role that changed after `number`, in the order of their names."""
+        mine = [event for (owner, _), event in self.events.items() if owner == is_owner]
+        return [event for event in mine if event.number > number]
+
+
+class Notifier:
+    """The channels of all runs.
+
+    Args:
+        compute: returns the current events of a run by name, for its owner or for others.
+            Raises `InvalidInput` if the run does not exist.
+    """
+
+    def __init__(self, compute: Callable[[str, bool], Events]) -> None:
+        self._compute = compute
+        self._channels: dict[str, _Channel] = {}
+        self._numbers = itertools.count(1)
+        self._epoch = secrets.token_hex(4)  # ids of another process say nothing here
+        self._limiter: anyio.CapacityLimiter | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closed = False
+
+    @property
+    def followed(self) -> list[str]:
+        """The runs with open pages."""
+        return list(self._channels)
+
+    @property
+    def pages(self) -> int:
+        """The number of open pages."""
+        return sum(len(channel.pages) for channel in list(self._channels.values()))
+
+    def touch(self, run: str, links: bool = False) -> None:
+        """Send what has changed in a run to its pages; callable from any thread.
+
+        Args:
+            run: the run's id.
+            links: whether a link was revoked: then each page checks its own.
+        """
+        if run in self._channels and self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._touched, run, links)
+
+    def close(self) -> None:
+        """End the streams of all pages; callable from any thread."""
+        self._closed = True
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._wake_all)
+
+    def id_of(self, event: Event) -> str:
+        """Return the id that a page sends when it reconnects."""
+        return f"{self._epoch}-{event.number}"
+
+    async def follow(
+        self, run: str, is_owner: bool, may_follow: Callable[[], bool], last_id: str | None = None
+    ) -> AsyncIterator[Event]:
+        """Yield the events of a run for one page: the current ones first, then each change.
+
+        Args:
+            run: the run's id.
+            is_owner: whether the page is its owner's.
+            may_follow: called in another thread when links have changed; False ends the stream.
+            last_id: the id of the last event that the page received before it reconnected.
+        """
+        self._loop = asyncio.get_running_loop()
+        page = _Page(is_owner)
+        channel = self._channels.setdefault(run, _Channel())
+        channel.pages.add(page)
+        links, sent = channel.link_changes, self._number(last_id)
+        try:
+            await self._ensure_events(run, channel, is_owner)
+            while not (self._closed or channel.ended):
+                page.woken.clear()
+                if links != channel.link_changes:
+                    links = channel.link_changes
+                    if not await anyio.to_thread.run_sync(may_follow):
+                        return
+                for event in sorted(channel.newer(is_owner, sent), key=lambda e: e.number):
+                    yield event
+                    sent = event.number
+                await page.woken.wait()
+        finally:
+            channel.pages.discard(page)
+            if not channel.pages and self._channels.get(run) is channel:
+                del self._channels[run]
+
+    async def _ensure_events(self, run: str, channel: _Channel, is_owner: bool) -> None:
+        """Compute the events of a role that has no page yet."""
+        if not any(owner == is_owner for owner, _ in channel.events):
+            channel.stale = True
+            await self._update(run, channel)
+
+    def _touched(self, run: str, links: bool) -> None:
+        channel = self._channels.get(run)
+        if channel is None:
+            return
+        channel.link_changes += links
+        channel.stale = True
+        if channel.updating is None:
+            channel.updating = asyncio.create_task(self._keep_updated(run, channel))
+
+    async def _keep_updated(self, run: str, channel: _Channel) -> None:
+        try:
+            while channel.stale and not self._closed:
+                await self._update(run, channel)
+                await asyncio.sleep(PAUSE)
+        finally:
+            channel.updating = None
+
+    async def _update(self, run: str, channel: _Channel) -> None:
+        if self._limiter is None:
+            self._limiter = anyio.CapacityLimiter(COMPUTING)
+        channel.stale = False
+        for is_owner in {page.is_owner for page in channel.pages}:
+            try:
+                found = await anyio.to_thread.run_sync(
+                    self._serialized, run, is_owner, limiter=self._limiter
+                )
+            except (InvalidInput, StoreError):  # the run was deleted, or cannot be read
+                channel.ended = True
+                break
+            for name, data in found.items():
+                known = channel.events.get((is_owner, name))
+                if known is None or known.data != data:
+                    number = next(self._numbers)
+                    channel.events[is_owner, name] = Event(number, name, data)
+        channel.wake()
+
+    def _serialized(self, run: str, is_owner: bool) -> dict[str, str]:
+        events = self._compute(run, is_owner)
+        return {name: event.model_dump_json() for name, event in events.items()}
+
+    def _number(self, last_id: str | None) -> int:
+        """Return the number in an id of this process; 0 for any other."""
+        epoch, _, number = (last_id or "").partition("-")
+        return int(number) if epoch == self._epoch and number.isdecimal() else 0
+
+    def _wake_all(self) -> None:
+        for channel in self._channels.values():
+            channel.wake()
