@@ -80,7 +80,7 @@ def list_runs(studio: CurrentStudio, _: Owner) -> list[RunCard]:
 def show_run(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> RunInfo:
     """Return one run; its owner also gets the model's state in words."""
     with studio.session(run_id) as session:
-        return views.run_info(session, access.role)
+        return views.run_info(studio, session, access.role)
 
 
 @router.patch("/runs/{run_id}")

@@ -113,7 +113,7 @@ def judge_infos(studio: Studio) -> list[JudgeInfo]:
     return found
 
 
-def run_info(session: Session, role: Role) -> RunInfo:
+def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
     """Describe a run; some fields are for its owner only."""
     record, renderer = session.record, session.renderer
     is_owner = role == "owner"
