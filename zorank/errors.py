@@ -78,13 +78,25 @@ def required_by(what: str, library: str, extra: str | None = None) -> Iterator[N
         raise MissingExtra(what, library, extra) from error
 
 
+class _UnknownName(InvalidInput):
+    """A name is not in a registry; the closest names are searched when the message is read."""
+
+    def __init__(self, kind: str, name: str, shown: str, known: tuple[str, ...]) -> None:
+        super().__init__(kind, name, shown, known)
+
+    def __str__(self) -> str:
+        from difflib import get_close_matches  # imported here to keep imports fast
+
+        kind, name, shown, known = self.args
+        close = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = (
+            f"did you mean {' or '.join(close)}?"
+            if close
+            else f"known: {', '.join(known) or 'none'}"
+        )
+        return f"there is no {kind} named {shown}; {hint}"
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that is not in a registry, with the closest known names."""
-    from difflib import get_close_matches  # imported here to keep imports fast
-
-    names = sorted(known)
-    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
-    )
-    return InvalidInput(f"there is no {kind} named {name!r}; {hint}")
+    return _UnknownName(kind, str(name), repr(name), tuple(sorted(known)))

@@ -1,5 +1,6 @@
 """The files of docs/deploy: nginx runs in front of a real studio, over HTTPS, below a path."""
 
+import json
 import re
 import shlex
 
@@ -71,10 +72,11 @@ def test_events_arrive_as_they_happen(proxied):
         body = {"renderer": "landscape", "options": {"size": 64}}
         run_id = owner.post("/api/runs", json=body).raise_for_status().json()["id"]
         with studio.client() as page, page.stream("GET", f"/api/runs/{run_id}/events") as stream:
-            lines = stream.iter_lines()
-            assert {"event: round", 'data: {"index": 0}'} <= {next(lines) for _ in range(3)}
+            lines = (line.removeprefix("data: ") for line in stream.iter_lines())
+            rounds = (json.loads(line).get("index") for line in lines if line.startswith("{"))
+            assert 0 in rounds
             owner.post(f"/api/runs/{run_id}/rounds/0/answer", json={"order": [[1]]})
-            assert any(line == 'data: {"index": 1}' for line in lines)  # the stream is still open
+            assert 1 in rounds  # the stream is still open
 
 
 def test_wrong_tokens_are_counted_for_each_client_of_a_trusted_proxy(proxied):

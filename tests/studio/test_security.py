@@ -340,7 +340,7 @@ class Counting:
     def record(self, name):
         self.reads += 1
         if self.fails:
-            raise StoreError("runs.db is locked; try again")
+            raise StoreError("/home/me/runs.db is locked", public="the store is locked; try again")
         return self._store.record(name)
 
 
@@ -367,7 +367,8 @@ def test_a_store_that_cannot_be_read_is_a_sentence(store):
     for path in ("/api/runs/some-run", "/runs/some-run"):
         answer = TestClient(app).get(path, headers=headers)
         assert answer.status_code == 503
-        assert "is locked; try again" in answer.text
+        assert "he store is locked; try again" in answer.text
+        assert "/home/me" not in answer.text
     assert TestClient(app, headers=OWNER).get("/api/renderers").status_code == 200
 
 

@@ -7,6 +7,7 @@ request forgery.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
 from contextlib import aclosing
@@ -18,7 +19,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from zorank.errors import ZorankError
+from zorank.errors import StoreError
 from zorank.protocols import Store
 from zorank.studio.access import Access, invitation_digest, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
@@ -202,8 +203,9 @@ class GuardMiddleware:
         """Find out who sends a request; return status and sentence if nobody may."""
         try:
             access = await self.guard.identify(request)
-        except ZorankError as error:  # the store cannot be read
-            return 503, str(error)
+        except StoreError as error:
+            logging.getLogger("zorank").warning("%s", error)
+            return 503, error.public
         request.state.access = access
         path = request.scope["path"].removeprefix(self.guard.prefix)
         if access is not None or path.startswith(OPEN_PATHS):

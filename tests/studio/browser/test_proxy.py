@@ -50,3 +50,8 @@ def test_a_run_below_a_path_of_nginx(proxied, person):
     tab.page.locator(".brand").click()
     expect(tab.see("run")).to_have_count(1)
     assert tab.page.url == f"{studio.url}/"
+
+    # The link for the machine itself leads to the same pages, without the proxy.
+    near = somebody.open(studio.studio)
+    assert near.page.url == f"{studio.studio.url}/rank/"
+    expect(near.see("run")).to_have_count(1)
