@@ -8,15 +8,15 @@ paper (section 2.2) has an edge from every candidate to every candidate on a low
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank._arrays import as_vector, short
-from zorank.errors import InvalidInput
+from zorank._arrays import as_vector, is_real, is_whole, refuse_masked
+from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,9 @@ Group: TypeAlias = tuple[int, ...]
 
 Order: TypeAlias = Sequence[int | Sequence[int]]
 """A ranking as a plain list, best first; an inner list is a tie."""
+
+MAX_POSITIONS = 1_000_000
+"""The largest number of positions in a ranking, so that an endless iterator is an error."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,12 @@ class Ranking:
         named = self.named
         _check_distinct(named)
         if self.among is not None:
-            among = tuple(p for (p,) in _groups(self.among))
+            compared = _groups(self.among)
+            among = tuple(group[0] for group in compared)
+            if any(len(group) > 1 for group in compared):
+                raise InvalidInput(
+                    f"`among` must be a list of positions without ties, found {short(self.among)}"
+                )
             if not among:
                 raise InvalidInput(
                     "a ranking must compare at least one position, found an empty `among`"
@@ -58,7 +66,7 @@ class Ranking:
             if outside:
                 raise InvalidInput(
                     f"position {outside[0]} is ranked but is not among the positions shown, "
-                    f"{list(among)}"
+                    f"{short(list(among))}"
                 )
             object.__setattr__(self, "among", among)
 
@@ -111,12 +119,11 @@ class Ranking:
 
     def check(self, m: int) -> None:
         """Raise unless this ranking fits a slate of m candidates."""
-        if m < 1:
-            raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
+        _check_slate_size(m)
         for position in self.among if self.among is not None else self.named:
             if position >= m:
                 raise InvalidInput(
-                    f"position {position} is not on a slate of {m}; "
+                    f"position {short(position)} is not on a slate of {m}; "
                     f"positions run from 0 to {m - 1}"
                 )
 
@@ -169,12 +176,17 @@ class Ballot:
         ranking: Any = self.ranking
         if not isinstance(ranking, Ranking):
             object.__setattr__(self, "ranking", Ranking.of(ranking))
-        is_number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not (is_number and 0 <= self.weight <= MAX_WEIGHT):
+        rater: Any = self.rater
+        if not isinstance(rater, str):
+            raise InvalidInput(f"the rater of a ballot must be a text, found {short(rater)}")
+        weight: Any = self.weight
+        if not is_real(weight) or not 0 <= weight <= MAX_WEIGHT:
             raise InvalidInput(
-                f"the weight of rater {self.rater!r} must be from 0 to {MAX_WEIGHT:g}, "
-                f"found {self.weight!r}"
+                f"the weight of rater {short(rater)} must be from 0 to {MAX_WEIGHT:g}, "
+                f"found {short(weight)}"
             )
+        if not isinstance(weight, (int, float)):  # such as a number of NumPy
+            object.__setattr__(self, "weight", float(weight))
 
 
 @dataclass(frozen=True)
@@ -184,8 +196,11 @@ class Poll:
     ballots: tuple[Ballot, ...]
 
     def __post_init__(self) -> None:
-        ballots = () if isinstance(self.ballots, Ballot) else tuple(self.ballots)
-        if not ballots or not all(isinstance(b, Ballot) for b in ballots):
+        given: Any = self.ballots
+        listed = isinstance(given, Iterable)
+        ballots = tuple(islice(given, MAX_POSITIONS + 1)) if listed else ()
+        limit = 0 < len(ballots) <= MAX_POSITIONS
+        if not limit or not all(isinstance(b, Ballot) for b in ballots):
             raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
         object.__setattr__(self, "ballots", ballots)
 
@@ -215,6 +230,7 @@ class Values:
 
     def check(self, m: int) -> None:
         """Raise unless there is one value for each of m candidates."""
+        _check_slate_size(m)
         if len(self.values) != m:
             raise InvalidInput(f"a slate of {m} needs {m} values, found {len(self.values)}")
 
@@ -244,58 +260,88 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
                 )
             )
         return ranking_from_json(data)
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(f"{short(data)} is not an answer in zorank's JSON form") from error
 
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
     """Return the ranking that `to_json` wrote."""
-    among = data.get("among")
-    return Ranking(
-        _groups(data["order"]),
-        _groups(data.get("worst", ())),
-        None if among is None else tuple(among),
-    )
+    return Ranking(data["order"], data.get("worst", ()), data.get("among"))
 
 
 def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
     """Return an order as groups of positions; single positions become groups of one."""
+    refuse_masked(order, "an order")
     unordered = (str, bytes, set, frozenset, Mapping)
-    is_order = isinstance(order, Iterable) and not isinstance(order, unordered)
-    if not is_order or _is_scalar(order):
-        raise InvalidInput(f"an order must be a list of positions, best first; found {order!r}")
-    groups = (
-        (_position(item),)
-        if isinstance(item, (str, bytes)) or not isinstance(item, Iterable) or _is_scalar(item)
-        else tuple(_position(p) for p in item)
-        for item in order
+    if _is_single(order) or isinstance(order, unordered):
+        raise InvalidInput(
+            f"an order must be a list of positions, best first; found {short(order)}"
+        )
+    groups: list[Group] = []
+    named = 0
+    for item in _limited(order):
+        group = (item,) if _is_single(item) else tuple(_limited(item))
+        named += len(group)
+        if named > MAX_POSITIONS:
+            raise _too_long()
+        if group:
+            groups.append(tuple(_position(p) for p in group))
+    return tuple(groups)
+
+
+def _limited(items: Any) -> Iterator[Any]:
+    """Yield the items; raise InvalidInput after MAX_POSITIONS of them."""
+    iterator = iter(items)
+    yield from islice(iterator, MAX_POSITIONS)
+    for _ in iterator:
+        raise _too_long()
+
+
+def _too_long() -> InvalidInput:
+    return InvalidInput(
+        f"an order must name at most {MAX_POSITIONS:,} positions, found more; "
+        "an endless iterator is not an order"
     )
-    return tuple(g for g in groups if g)
 
 
-def _is_scalar(item: object) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 0
+def _is_single(item: object) -> bool:
+    """Return whether an item of an order is one position, not a group of them."""
+    if type(item) is int:  # the usual case, and much faster than the others
+        return True
+    is_scalar = isinstance(item, np.ndarray) and item.ndim == 0
+    return is_scalar or isinstance(item, (str, bytes)) or not isinstance(item, Iterable)
 
 
 def _position(p: Any) -> int:
-    p = p.item() if _is_scalar(p) else p
-    if isinstance(p, (bool, np.bool_)) or not isinstance(p, Integral):
-        raise InvalidInput(f"a position must be a whole number, 0 or more, found {p!r}")
+    p = p.item() if isinstance(p, np.ndarray) and p.ndim == 0 else p
+    if not is_whole(p):
+        raise InvalidInput(f"a position must be a whole number, 0 or more, found {short(p)}")
     if p < 0:
-        raise InvalidInput(f"position {p} is negative; positions count from 0")
+        raise InvalidInput(f"position {short(p)} is negative; positions count from 0")
     return int(p)
+
+
+def _check_slate_size(m: Any) -> None:
+    if is_whole(m) and m < 1:
+        raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
+    if not is_whole(m) or m > MAX_POSITIONS:
+        raise InvalidInput(
+            f"a slate must have a whole number of candidates up to {MAX_POSITIONS:,}, "
+            f"found {short(m)}"
+        )
 
 
 def _check_distinct(positions: Group) -> None:
     seen: set[int] = set()
     for p in positions:
         if p in seen:
-            raise InvalidInput(f"position {p} is named more than once; name each at most once")
+            raise InvalidInput(
+                f"position {short(p)} is named more than once; name each at most once"
+            )
         seen.add(p)
 
 
 def _depth(top: Any, m: int) -> int:
-    is_count = isinstance(top, Integral) and not isinstance(top, bool)
-    if not is_count or not 1 <= int(top) <= m:
-        raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {top!r}")
+    if not is_whole(top) or not 1 <= int(top) <= m:
+        raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {short(top)}")
     return int(top)

@@ -6,6 +6,9 @@ A message says what was wrong, what is expected and what to do, in one sentence.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+LONGEST_NAME = 200
+"""Characters of an unknown name that are compared with the known ones and printed."""
+
 
 class ZorankError(Exception):
     """The base class of all exceptions of zorank."""
@@ -65,13 +68,27 @@ def required_by(what: str, library: str, extra: str | None = None) -> Iterator[N
         raise MissingExtra(what, library, extra) from error
 
 
+def short(x: object, limit: int = 60) -> str:
+    """Return the repr of x for an error message, cut to `limit` characters.
+
+    An object without a repr (nested too deeply, or an integer of too many digits) is described by
+    its type.
+    """
+    try:
+        text = repr(x)
+    except Exception:
+        return f"a value of type {type(x).__name__} that cannot be printed"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that is not in a registry, with the closest known names."""
     from difflib import get_close_matches  # imported here to keep imports fast
 
     names = sorted(known)
-    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    wanted = name if isinstance(name, str) else short(name)
+    close = get_close_matches(wanted[:LONGEST_NAME], names, n=3, cutoff=0.5)
     hint = (
         f"did you mean {' or '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
     )
-    return InvalidInput(f"there is no {kind} named {name!r}; {hint}")
+    return InvalidInput(f"there is no {kind} named {short(name, LONGEST_NAME)}; {hint}")

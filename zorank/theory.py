@@ -14,13 +14,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank._arrays import is_real, is_whole
 from zorank._deprecation import renamed
-from zorank.errors import InvalidInput, required_by
+from zorank.errors import InvalidInput, required_by, short
+from zorank.rng import check_seed
 from zorank.types import Matrix, Vector, as_vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+LARGEST = 1e300
+"""Larger numbers count as infinite."""
+MAX_SAMPLES = 10**8
+"""The largest number of samples of an estimate."""
 LEMMA_3_ISOTROPIC = 32 / np.pi
 """Lemma 3's bound on M1 if the Hessian is a multiple of the identity."""
 
@@ -44,6 +50,7 @@ def second_moment_bound(
 
     Its proof holds for k = m only: see `ranking_moment_bound` for other rankings.
     """
+    check_positive(d=d)
     e = edges(m, k)
     m1, m2 = (2.0 * d if value is None else value for value in (m1, m2))
     return 2 * d / e + neighbouring_pairs(m, k) / e**2 * m2 + m1
@@ -70,7 +77,7 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
             to answer, the bound is the largest over the graphs that occur.
     """
     m, _ = check_mk(m, 1)
-    _check_positive(d=d)
+    check_positive(d=d)
     try:
         graph = np.array(list(comparisons))
         fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
@@ -114,7 +121,7 @@ def theorem_1_bound(
     assumed: it was checked by sampling, but is proved for full rankings only.
     """
     m, k = check_mk(m, k)
-    _check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)
+    check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)
     variance = _top_k_moment_bound(m, k, d)
     if k >= m - 1:  # the last of m needs no comparison
         variance = min(variance, second_moment_bound(m, m, d, m1, m2))
@@ -127,23 +134,28 @@ def theorem_1_bound(
 
 def corollary_step(d: int, steps: int) -> float:
     """Return the corollary's step size η = √(1/(dT))."""
-    _check_positive(d=d, steps=steps)
+    check_positive(d=d, steps=steps)
     return float(np.sqrt(1 / (d * steps)))
 
 
 def corollary_radius(d: int, steps: int) -> float:
     """Return the corollary's radius μ = √(d/(C_d²T))."""
-    _check_positive(d=d, steps=steps)
+    check_positive(d=d, steps=steps)
     return float(np.sqrt(d / steps) / lemma_1_constant(d))
 
 
-@lru_cache(maxsize=256)
 def lemma_1_constant(d: int) -> float:
     """Return C_d, the smallest constant with h(v,r,d) ≥ (1/(2√π) + 1/4)v − C_d r/4 for all v, r.
 
     With h(v,r,d) = √2 v q(v/r, d), C_d = 4 max_u u (1/(2√π) + 1/4 − √2 q(u,d)). The maximum is
     searched on a grid around u ~ d, which is then refined.
     """
+    check_positive(d=d)
+    return _lemma_1_constant(d)
+
+
+@lru_cache(maxsize=256)
+def _lemma_1_constant(d: int) -> float:
     target = 1 / (2 * np.sqrt(np.pi)) + 0.25
 
     def excess(u: float) -> float:
@@ -157,6 +169,7 @@ def lemma_1_constant(d: int) -> float:
 
 def lemma_1_h(v: float, r: float, d: int) -> float:
     """Return h(v,r,d) from the proof of Lemma 1, by quadrature."""
+    check_positive(v=v, r=r, d=d)
     return float(np.sqrt(2) * v * _q(v / r, d))
 
 
@@ -237,9 +250,14 @@ def _draw(
 ) -> tuple[NDArray[np.float64], Matrix]:
     """Return normals ξ, (each, samples, d), and f at x + μξ, (each, samples)."""
     centre = as_vector(x, "x")
-    if samples < 40:
-        raise InvalidInput(f"an estimate needs at least 40 samples, found {samples}")
-    xi = np.random.default_rng(seed).standard_normal((each, samples, centre.size))
+    check_positive(mu=mu)
+    if not is_whole(samples) or not 40 <= samples <= MAX_SAMPLES:
+        raise InvalidInput(
+            f"an estimate needs from 40 to {MAX_SAMPLES:,} samples, found {short(samples)}"
+        )
+    if not callable(f):
+        raise InvalidInput(f"f must be a function of candidates, found {short(f)}")
+    xi = np.random.default_rng(check_seed(seed)).standard_normal((each, samples, centre.size))
     values = [np.asarray(f(centre + mu * block)) for block in xi]
     if any(v.shape != (samples,) for v in values):
         raise InvalidInput(
@@ -256,16 +274,17 @@ def check_mk(m: int, k: int) -> tuple[int, int]:
         whole = (0, 0)
     if whole[0] < 2 or not 1 <= whole[1] <= whole[0]:
         raise InvalidInput(
-            f"an (m, k) oracle needs whole numbers m ≥ 2 and 1 ≤ k ≤ m, found m = {m!r:.20}, "
-            f"k = {k!r:.20}"
+            f"an (m, k) oracle needs whole numbers m ≥ 2 and 1 ≤ k ≤ m, found m = {short(m, 20)}, "
+            f"k = {short(k, 20)}"
         )
     return whole
 
 
-def _check_positive(**numbers: float) -> None:
+def check_positive(**numbers: float) -> None:
+    """Raise InvalidInput, which names the argument, unless numbers are finite and above 0."""
     for name, value in numbers.items():
-        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise InvalidInput(f"{name} must be a finite number above 0, found {value!r:.40}")
+        if not is_real(value) or not 0 < value < LARGEST:
+            raise InvalidInput(f"{name} must be a finite number above 0, found {short(value, 40)}")
 
 
 __getattr__ = renamed(

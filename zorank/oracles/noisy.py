@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zorank import rng
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.executors import Objective, evaluate
 from zorank.protocols import Oracle
 from zorank.slates import Slate
@@ -80,7 +80,7 @@ class RandomSwaps:
         """Return the oracle's answer after the swaps."""
         answer = self.judge.answer(slate)
         if not isinstance(answer, Ranking) or answer.worst or answer.among is not None:
-            raise InvalidInput(f"RandomSwaps needs a ranking, best first, found {answer!r:.60}")
+            raise InvalidInput(f"RandomSwaps needs a ranking, best first, found {short(answer)}")
         draws = _noise(self.seed, slate)
         order = list(answer.best)
         unnamed = sorted(set(range(len(slate))) - set(answer.named))

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size
 from zorank.renderers.threads import on_all_cores
@@ -59,12 +59,14 @@ class PolicyClips:
         for name, (low, high) in {"seconds": (0.2, 60), "vigour": (0.01, 100)}.items():
             found: Any = getattr(self, name)
             if not isinstance(found, Real) or not low <= float(found) <= high:
-                raise InvalidInput(f"{name} must be from {low} to {high}, found {found!r}")
+                raise InvalidInput(f"{name} must be from {low} to {high}, found {short(found)}")
         if not isinstance(self.env, str) or not self.env:
-            raise InvalidInput(f"env must be the id of an environment, found {self.env!r}")
+            raise InvalidInput(f"env must be the id of an environment, found {short(self.env)}")
         reset: Any = self.reset
         if not isinstance(reset, Integral) or not 0 <= int(reset) < 2**31:
-            raise InvalidInput(f"reset must be a whole number from 0 to 2³¹ − 1, found {reset!r}")
+            raise InvalidInput(
+                f"reset must be a whole number from 0 to 2³¹ − 1, found {short(reset)}"
+            )
         object.__setattr__(self, "size", check_size(self.size))
 
     @property

@@ -22,7 +22,7 @@ from zorank.rl.problem import EpisodeBatch, PolicyProblem, losses
 from zorank.rl.recipes import recipe
 from zorank.rl.saved import LearnedPolicy
 from zorank.run import Run
-from zorank.stores import MemoryStore, open_store
+from zorank.stores import as_store
 
 
 class PolicySearch:
@@ -50,7 +50,7 @@ class PolicySearch:
         self.record_values = record_values
         if optimizer is None:
             optimizer = optimizers.make(*recipe(problem.env))
-        opened = open_store(store) if isinstance(store, str) else store or MemoryStore()
+        opened = as_store(store)
         _check_same_problem(problem, opened, name)
         made = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
         meta = {"policy": problem.to_json()} | values_meta(record_values, made, problem.start())

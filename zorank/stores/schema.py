@@ -112,6 +112,11 @@ def upgrade(connection: sa.Connection) -> None:
     found = 0
     if sa.inspect(connection).has_table(versions.name):
         found = connection.scalar(sa.select(versions.c.version)) or 0
+        if not found:
+            raise StoreError(
+                f"the table {versions.name} of this database has no version, so its other tables "
+                "cannot be read safely: restore the database from a backup, or use another one"
+            )
     if found > len(MIGRATIONS):
         raise StoreError(
             f"this database has tables of version {found}, written by a newer zorank; "

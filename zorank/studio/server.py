@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import socket
 import sys
@@ -89,8 +90,13 @@ def _listen(host: str, port: int | None) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, attempt))
-        except (OSError, OverflowError) as error:
+        except (OSError, OverflowError, ValueError, TypeError) as error:
             listener.close()
+            if _is_wrong_host(error):
+                raise InvalidInput(
+                    f"the studio cannot listen on {host!r}, which is not an address of this "
+                    f"machine ({error}); choose another --host, such as 127.0.0.1 or 0.0.0.0"
+                ) from error
             problem = error
         else:
             listener.listen(128)
@@ -98,6 +104,13 @@ def _listen(host: str, port: int | None) -> socket.socket:
     raise InvalidInput(
         f"the studio cannot listen on {host}, port {port}: {problem}; choose another --port"
     )
+
+
+def _is_wrong_host(error: Exception) -> bool:
+    """Return whether a name is unknown or invalid, or an address is not this machine's."""
+    if isinstance(error, (socket.gaierror, ValueError, TypeError)):
+        return True
+    return isinstance(error, OSError) and error.errno == errno.EADDRNOTAVAIL
 
 
 def _stored_token() -> str:
