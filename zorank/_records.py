@@ -120,6 +120,13 @@ def check_index(value: object, name: str) -> None:
         raise InvalidInput(f"{name} must be a whole number from 0, found {short(value)}")
 
 
+def check_flags(**flags: object) -> None:
+    """Raise InvalidInput, which names the argument, unless all of them are True or False."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise InvalidInput(f"{name} must be True or False, found {short(value)}")
+
+
 def _is_count(value: Any) -> bool:
     return is_whole(value) and bool(value >= 0)
 

@@ -8,27 +8,21 @@ paper (section 2.2) has an edge from every candidate to every candidate on a low
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank._arrays import as_vector, is_real, is_whole, refuse_masked
+from zorank._arrays import as_vector, is_real, is_whole
+from zorank._orders import Group, check_distinct, check_slate_size, read_groups, read_items
 from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-Group: TypeAlias = tuple[int, ...]
-"""Positions of a slate that tie."""
-
 Order: TypeAlias = Sequence[int | Sequence[int]]
 """A ranking as a plain list, best first; an inner list is a tie."""
-
-MAX_POSITIONS = 1_000_000
-"""The largest number of positions in a ranking, so that an endless iterator is an error."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +40,12 @@ class Ranking:
     among: Group | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "best", _groups(self.best))
-        object.__setattr__(self, "worst", _groups(self.worst))
+        object.__setattr__(self, "best", read_groups(self.best))
+        object.__setattr__(self, "worst", read_groups(self.worst))
         named = self.named
-        _check_distinct(named)
+        check_distinct(named)
         if self.among is not None:
-            compared = _groups(self.among)
+            compared = read_groups(self.among)
             among = tuple(group[0] for group in compared)
             if any(len(group) > 1 for group in compared):
                 raise InvalidInput(
@@ -61,7 +55,7 @@ class Ranking:
                 raise InvalidInput(
                     "a ranking must compare at least one position, found an empty `among`"
                 )
-            _check_distinct(among)
+            check_distinct(among)
             outside = sorted(set(named) - set(among))
             if outside:
                 raise InvalidInput(
@@ -75,7 +69,7 @@ class Ranking:
         cls, order: Iterable[int | Iterable[int]], worst: Iterable[int | Iterable[int]] = ()
     ) -> Ranking:
         """Return a ranking, best first: in `of([2, [0, 5]])` 2 is best, and 0 and 5 tie."""
-        return cls(_groups(order), _groups(worst))
+        return cls(read_groups(order), read_groups(worst))
 
     @classmethod
     def from_values(cls, values: ArrayLike, top: int | None = None) -> Ranking:
@@ -119,7 +113,7 @@ class Ranking:
 
     def check(self, m: int) -> None:
         """Raise unless this ranking fits a slate of m candidates."""
-        _check_slate_size(m)
+        check_slate_size(m)
         for position in self.among if self.among is not None else self.named:
             if position >= m:
                 raise InvalidInput(
@@ -132,6 +126,7 @@ class Ranking:
 
         The missing position already has a level of its own, so the comparisons are the same.
         """
+        check_slate_size(m)
         rest = set(range(m)) - set(self.named)
         if len(rest) != 1 or not self.best or self.worst or self.among is not None:
             return self
@@ -197,10 +192,8 @@ class Poll:
 
     def __post_init__(self) -> None:
         given: Any = self.ballots
-        listed = isinstance(given, Iterable)
-        ballots = tuple(islice(given, MAX_POSITIONS + 1)) if listed else ()
-        limit = 0 < len(ballots) <= MAX_POSITIONS
-        if not limit or not all(isinstance(b, Ballot) for b in ballots):
+        ballots = read_items(given, "a poll") if isinstance(given, Iterable) else ()
+        if not ballots or not all(isinstance(b, Ballot) for b in ballots):
             raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
         object.__setattr__(self, "ballots", ballots)
 
@@ -230,7 +223,7 @@ class Values:
 
     def check(self, m: int) -> None:
         """Raise unless there is one value for each of m candidates."""
-        _check_slate_size(m)
+        check_slate_size(m)
         if len(self.values) != m:
             raise InvalidInput(f"a slate of {m} needs {m} values, found {len(self.values)}")
 
@@ -260,85 +253,15 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
                 )
             )
         return ranking_from_json(data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError) as error:
         raise InvalidInput(f"{short(data)} is not an answer in zorank's JSON form") from error
 
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
     """Return the ranking that `to_json` wrote."""
+    if not isinstance(data, Mapping) or "order" not in data:
+        raise InvalidInput(f"{short(data)} is not a ranking in zorank's JSON form")
     return Ranking(data["order"], data.get("worst", ()), data.get("among"))
-
-
-def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
-    """Return an order as groups of positions; single positions become groups of one."""
-    refuse_masked(order, "an order")
-    unordered = (str, bytes, set, frozenset, Mapping)
-    if _is_single(order) or isinstance(order, unordered):
-        raise InvalidInput(
-            f"an order must be a list of positions, best first; found {short(order)}"
-        )
-    groups: list[Group] = []
-    named = 0
-    for item in _limited(order):
-        group = (item,) if _is_single(item) else tuple(_limited(item))
-        named += len(group)
-        if named > MAX_POSITIONS:
-            raise _too_long()
-        if group:
-            groups.append(tuple(_position(p) for p in group))
-    return tuple(groups)
-
-
-def _limited(items: Any) -> Iterator[Any]:
-    """Yield the items; raise InvalidInput after MAX_POSITIONS of them."""
-    iterator = iter(items)
-    yield from islice(iterator, MAX_POSITIONS)
-    for _ in iterator:
-        raise _too_long()
-
-
-def _too_long() -> InvalidInput:
-    return InvalidInput(
-        f"an order must name at most {MAX_POSITIONS:,} positions, found more; "
-        "an endless iterator is not an order"
-    )
-
-
-def _is_single(item: object) -> bool:
-    """Return whether an item of an order is one position, not a group of them."""
-    if type(item) is int:  # the usual case, and much faster than the others
-        return True
-    is_scalar = isinstance(item, np.ndarray) and item.ndim == 0
-    return is_scalar or isinstance(item, (str, bytes)) or not isinstance(item, Iterable)
-
-
-def _position(p: Any) -> int:
-    p = p.item() if isinstance(p, np.ndarray) and p.ndim == 0 else p
-    if not is_whole(p):
-        raise InvalidInput(f"a position must be a whole number, 0 or more, found {short(p)}")
-    if p < 0:
-        raise InvalidInput(f"position {short(p)} is negative; positions count from 0")
-    return int(p)
-
-
-def _check_slate_size(m: Any) -> None:
-    if is_whole(m) and m < 1:
-        raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
-    if not is_whole(m) or m > MAX_POSITIONS:
-        raise InvalidInput(
-            f"a slate must have a whole number of candidates up to {MAX_POSITIONS:,}, "
-            f"found {short(m)}"
-        )
-
-
-def _check_distinct(positions: Group) -> None:
-    seen: set[int] = set()
-    for p in positions:
-        if p in seen:
-            raise InvalidInput(
-                f"position {short(p)} is named more than once; name each at most once"
-            )
-        seen.add(p)
 
 
 def _depth(top: Any, m: int) -> int:

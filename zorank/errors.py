@@ -69,13 +69,13 @@ def required_by(what: str, library: str, extra: str | None = None) -> Iterator[N
 
 
 def short(x: object, limit: int = 60) -> str:
-    """Return the repr of x for an error message, cut to `limit` characters.
+    """Return the repr of x for an error message, in one line of at most `limit` characters.
 
     An object without a repr (nested too deeply, or an integer of too many digits) is described by
     its type.
     """
     try:
-        text = repr(x)
+        text = " ".join(line.strip() for line in repr(x).splitlines())
     except Exception:
         return f"a value of type {type(x).__name__} that cannot be printed"
     return text if len(text) <= limit else text[: limit - 1] + "…"

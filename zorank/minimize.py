@@ -15,6 +15,7 @@ from zorank import optimizers
 from zorank._arrays import as_numbers, is_real, is_whole
 from zorank._privacy import check_same_values, values_meta
 from zorank._progress import check_callback, progress_bar, stops
+from zorank._records import check_flags
 from zorank.errors import InvalidInput, ReplayError, short
 from zorank.executors import Objective, evaluate
 from zorank.protocols import AnyOptimizer, Store
@@ -125,7 +126,7 @@ def minimize(
     _check_function(f)
     check_callback(callback)
     _check_points(points)
-    _check_flags(
+    check_flags(
         progress=progress, maximize=maximize, vectorized=vectorized, record_values=record_values
     )
     _check_executor(executor, deadline, vectorized)
@@ -229,12 +230,6 @@ def _check_function(f: object) -> None:
 def _check_points(points: Any) -> None:
     if not is_whole(points) or points < 1:
         raise InvalidInput(f"points must be a whole number from 1, found {short(points)}")
-
-
-def _check_flags(**flags: object) -> None:
-    for name, value in flags.items():
-        if not isinstance(value, (bool, np.bool_)):
-            raise InvalidInput(f"{name} must be True or False, found {short(value)}")
 
 
 def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:

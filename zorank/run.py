@@ -19,6 +19,7 @@ from zorank import optimizers, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step, same_line
 from zorank._records import (
+    check_flags,
     check_index,
     check_text,
     create_or_load,
@@ -84,6 +85,7 @@ class Run:
         looks: Looks | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
+        check_flags(trace=trace, record_slates=record_slates)
         self._store = as_store(store)
         start = as_start(x0, Capabilities.of(self._optimizer).takes_float32)
         record = new_record(self._optimizer, start, rng.check_seed(seed), name)

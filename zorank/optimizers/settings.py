@@ -50,9 +50,9 @@ def check_count(owner: object, name: str, low: int, high: int | None = None) -> 
     object.__setattr__(owner, name, int(value))
 
 
-def check_slate_size(owner: Any, smallest: int = 2) -> None:
+def check_slate_size(owner: Any, smallest: int = 2, largest: int = MAX_CANDIDATES) -> None:
     """Check the settings m, the number of candidates, and k, how many of them to rank."""
-    check_count(owner, "m", smallest, MAX_CANDIDATES)
+    check_count(owner, "m", smallest, largest)
     if owner.k is not None:
         check_count(owner, "k", 1, owner.m)
 

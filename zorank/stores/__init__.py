@@ -15,6 +15,8 @@ def open_store(url: str | os.PathLike[str]) -> Store:
 
     A missing database is created; one of an older zorank is upgraded.
     """
+    if not isinstance(url, (str, os.PathLike)):
+        raise StoreError(f"a store must be a URL or the path of a file, found {short(url)}")
     url = os.fspath(url)
     if url == "memory://":
         return MemoryStore()
