@@ -23,6 +23,7 @@ from zorank.renderers.pictures import check_size
 from zorank.renderers.threads import on_all_cores
 from zorank.rl import LearnedPolicy, PolicyProblem
 from zorank.rl.clips import Shot, film_clip, prepare
+from zorank.rl.environments import check_allowed
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.types import Exhibit, Vector, as_vector
 
@@ -62,6 +63,7 @@ class PolicyClips:
                 raise InvalidInput(f"{name} must be from {low} to {high}, found {short(found)}")
         if not isinstance(self.env, str) or not self.env:
             raise InvalidInput(f"env must be the id of an environment, found {short(self.env)}")
+        check_allowed(self.env)
         reset: Any = self.reset
         if not isinstance(reset, Integral) or not 0 <= int(reset) < 2**31:
             raise InvalidInput(

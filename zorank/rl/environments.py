@@ -147,7 +147,7 @@ def _module_of(env: object) -> str:
     return env.partition(":")[0] if isinstance(env, str) and ":" in env else ""
 
 
-def _check_allowed(env: str) -> None:
+def check_allowed(env: str) -> None:
     """Raise InvalidInput if making this environment would import a module that is not allowed."""
     module = _module_of(env)
     if module and module not in _allowed_modules and module not in sys.modules:
@@ -165,7 +165,7 @@ def make_env(env: str, **options: Any) -> Any:
     The module of an environment module:Name is imported only after `allow_environment`.
     """
     gymnasium = load_gymnasium()
-    _check_allowed(env)
+    check_allowed(env)
     _silence_mujoco(env)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice to use a newer version of the environment
