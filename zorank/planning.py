@@ -17,11 +17,13 @@ import numpy as np
 
 from zorank._arrays import is_real, is_whole
 from zorank.errors import InvalidInput, short
-from zorank.theory import check_mk, edges, gauss_legendre
+from zorank.theory import LARGEST, check_mk, edges, gauss_legendre
 from zorank.types import Matrix, Vector
 
 MAX_SHOWN = 100
 """The largest m of a plan: the time to compute it grows with m², and nobody ranks more."""
+MAX_COMPARED = 10**6
+"""The largest m for which comparisons are counted."""
 MAX_LISTED = 40
 """The largest m of a list of all plans."""
 
@@ -120,6 +122,8 @@ def plans(
 ) -> list[Plan]:
     """Return the plans for all (m, k) up to `largest_m`, highest quality per minute first."""
     _check_count(largest_m, "largest_m")
+    if ranked is not None:
+        _check_count(ranked, "ranked")
     if largest_m > MAX_LISTED:
         raise InvalidInput(
             f"plans are listed for at most {MAX_LISTED} candidates, found {short(largest_m)}; "
@@ -144,7 +148,8 @@ def recommend(ordered: Sequence[Plan], slack: float = 0.05) -> Plan:
 
     `ordered` is the result of `plans`; quality is per minute.
     """
-    if not ordered or not all(isinstance(p, Plan) for p in ordered):
+    is_list = isinstance(ordered, Sequence) and len(ordered) > 0
+    if not is_list or not all(isinstance(p, Plan) for p in ordered):
         raise InvalidInput("there are no plans to choose from; pass the result of `plans`")
     if not _is_cost(slack) or slack > 1:
         raise InvalidInput(f"slack must be a number from 0 to 1, found {short(slack)}")
@@ -158,7 +163,7 @@ def comparisons_to_rank(m: int, k: int) -> int:
     Tournament selection: the best takes m − 1 comparisons, and each further place replays one path
     of the tree (Knuth, The Art of Computer Programming 3, section 5.3.3).
     """
-    m, k = check_mk(m, k)
+    m, k = _check_plan(m, k, largest=MAX_COMPARED)
     if k >= m - 1:
         k = m - 1  # the last place needs no comparison
     return m - k + sum(int(np.ceil(np.log2(j))) for j in range(m + 2 - k, m + 1))
@@ -170,23 +175,23 @@ def normal_order_means(m: int) -> Vector:
     return _normal_order_statistics(m)[0]
 
 
-def _check_plan(m: int, k: int) -> tuple[int, int]:
+def _check_plan(m: int, k: int, largest: int = MAX_SHOWN) -> tuple[int, int]:
     """Return m and k as plain integers; raise unless they are those of a plan."""
     m, k = check_mk(m, k)
-    if m > MAX_SHOWN:
+    if m > largest:
         raise InvalidInput(
-            f"plans are computed for at most {MAX_SHOWN} candidates, found {short(m)}"
+            f"plans are computed for at most {largest} candidates, found {short(m)}"
         )
     return m, k
 
 
 def _check_count(value: Any, name: str) -> None:
-    if not is_whole(value) or value < 1:
+    if not is_whole(value) or not 1 <= value < LARGEST:
         raise InvalidInput(f"{name} must be a whole number, at least 1, found {short(value)}")
 
 
 def _is_cost(value: Any) -> bool:
-    return is_real(value) and bool(0 <= value < math.inf)
+    return is_real(value) and bool(0 <= value < LARGEST)
 
 
 @lru_cache(maxsize=256)

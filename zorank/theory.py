@@ -16,6 +16,7 @@ import numpy as np
 
 from zorank._arrays import is_real, is_whole
 from zorank._deprecation import renamed
+from zorank._orders import read_items
 from zorank.errors import InvalidInput, required_by, short
 from zorank.rng import check_seed
 from zorank.types import Matrix, Vector, as_vector
@@ -27,6 +28,8 @@ LARGEST = 1e300
 """Larger numbers count as infinite."""
 MAX_SAMPLES = 10**8
 """The largest number of samples of an estimate."""
+MAX_LISTED = 10**7
+"""The largest number of candidates, or of their comparisons, that are listed in memory."""
 LEMMA_3_ISOTROPIC = 32 / np.pi
 """Lemma 3's bound on M1 if the Hessian is a multiple of the identity."""
 
@@ -51,6 +54,9 @@ def second_moment_bound(
     Its proof holds for k = m only: see `ranking_moment_bound` for other rankings.
     """
     check_positive(d=d)
+    for name, value in (("m1", m1), ("m2", m2)):  # an estimate may be negative
+        if value is not None and not (is_real(value) and abs(value) < LARGEST):
+            raise InvalidInput(f"{name} must be a finite number or None, found {short(value)}")
     e = edges(m, k)
     m1, m2 = (2.0 * d if value is None else value for value in (m1, m2))
     return 2 * d / e + neighbouring_pairs(m, k) / e**2 * m2 + m1
@@ -59,6 +65,7 @@ def second_moment_bound(
 def top_k_comparisons(m: int, k: int) -> list[tuple[int, int]]:
     """Return the edges (better, worse) of a ranking of the best k of m, which are 0 to k − 1."""
     m, k = check_mk(m, k)
+    _check_listed(edges(m, k))
     return [(i, j) for i in range(k) for j in range(i + 1, m)]
 
 
@@ -77,11 +84,12 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
             to answer, the bound is the largest over the graphs that occur.
     """
     m, _ = check_mk(m, 1)
+    _check_listed(m)
     check_positive(d=d)
     try:
-        graph = np.array(list(comparisons))
+        graph = np.array(read_items(comparisons, "comparisons"))
         fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits or graph.min() < 0 or graph.max() >= m or (graph[:, 0] == graph[:, 1]).any():
         raise InvalidInput(f"expected pairs of different whole numbers from 0 to {m - 1}")
@@ -97,6 +105,7 @@ def _moment_bound(m: int, d: int, edge_count: int, weights: Vector) -> float:
 
 def _top_k_moment_bound(m: int, k: int, d: int) -> float:
     """Return `ranking_moment_bound` of the best k of m, without listing the edges."""
+    _check_listed(m)
     ranks = np.arange(m)
     weights = np.where(ranks < k, 2.0 * ranks - m + 1, k) / edges(m, k)
     return _moment_bound(m, d, edges(m, k), weights)
@@ -278,6 +287,13 @@ def check_mk(m: int, k: int) -> tuple[int, int]:
             f"k = {short(k, 20)}"
         )
     return whole
+
+
+def _check_listed(many: int) -> None:
+    if many > MAX_LISTED:
+        raise InvalidInput(
+            f"at most {MAX_LISTED:,} candidates or comparisons can be listed, found {short(many)}"
+        )
 
 
 def check_positive(**numbers: float) -> None:
