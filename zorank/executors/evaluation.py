@@ -33,6 +33,10 @@ def evaluate(
     After the deadline (seconds, requires an executor), the values of unfinished candidates are
     NaN. The values that an answer requires, at least two, are waited for up to ten deadlines.
     """
+    if not callable(f):
+        raise InvalidInput(
+            f"the objective must be a function that maps a candidate to a number, found {short(f)}"
+        )
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))
     if executor is None:

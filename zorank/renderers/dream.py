@@ -62,7 +62,7 @@ class Dream:
             if not isinstance(found, kind) or isinstance(found, bool):
                 raise InvalidInput(f"dream's {name} must be {words}, found {short(found)}")
         vocabulary.read(self.prompt)
-        if self.sampler not in SAMPLERS:
+        if not isinstance(self.sampler, str) or self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)
         if not 2 <= self.steps <= 1000:
             raise InvalidInput(f"dream needs from 2 to 1000 steps, found {short(self.steps)}")

@@ -200,7 +200,7 @@ def horizon_of(env: Any, requested: int | None) -> int:
         return int(limit)
     if not 1 <= requested <= limit:
         raise InvalidInput(
-            f"an episode of {env.spec.id} has from 1 to {limit} steps, found {requested}"
+            f"an episode of {env.spec.id} has from 1 to {limit} steps, found {short(requested)}"
         )
     return requested
 

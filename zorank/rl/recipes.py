@@ -68,4 +68,6 @@ def settings_for(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:
 
 def _family(env: str) -> str:
     """Return an environment's id without its version."""
+    if not isinstance(env, str):
+        raise InvalidInput(f"env must be the id of an environment, found {short(env)}")
     return env.partition("-v")[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from zorank import optimizers
 from zorank._privacy import check_same_values, values_meta
-from zorank.errors import InvalidInput, ReplayError
+from zorank.errors import InvalidInput, ReplayError, short
 from zorank.protocols import AnyOptimizer, Store
 from zorank.rl.environments import Episodes
 from zorank.rl.observation_statistics import ObservationStatistics
@@ -46,6 +46,8 @@ class PolicySearch:
         name: str | None = None,
         record_values: bool = True,
     ) -> None:
+        if not isinstance(problem, PolicyProblem):
+            raise InvalidInput(f"problem must be a PolicyProblem, found {short(problem)}")
         self.problem = problem
         self.record_values = record_values
         if optimizer is None:

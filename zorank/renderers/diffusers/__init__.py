@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zorank._arrays import is_real
 from zorank.errors import InvalidInput, RenderError, ZorankError, short
 from zorank.renderers import latents
 from zorank.renderers.diffusers import models, painting, samplers
@@ -248,13 +248,17 @@ class Diffusers:
             raise _failed(error) from error
 
 
+MAX_NUMBER = 1e300
+"""Larger numbers count as infinite."""
+
+
 def _check_type(name: str, found: Any, wanted: type) -> None:
     """Raise unless an option, from a form or a command, has the type of its default."""
-    number = isinstance(found, Real) and not isinstance(found, bool)
+    number = is_real(found) and bool(abs(found) < MAX_NUMBER)
     fits = {
         str: isinstance(found, str),
         int: number and float(found).is_integer(),
-        float: number and bool(np.isfinite(found)),
+        float: number,
     }
     if not fits[wanted]:
         words = {str: "a text", int: "a whole number", float: "a number"}
