@@ -69,6 +69,11 @@ def is_real(x: Any) -> bool:
     return isinstance(x, Real) and not isinstance(x, bool)
 
 
+def plain(x: Any) -> Any:
+    """Return a scalar of NumPy as a number of Python; a float32 overflows in comparisons."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
 def refuse_masked(x: object, name: str) -> None:
     """Raise InvalidInput if x is an array with masked numbers: NumPy would drop the mask."""
     if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):

@@ -26,7 +26,6 @@ MAX_CANDIDATES = 20_000_000
 
 def read_groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
     """Return an order as groups of positions; single positions become groups of one."""
-    refuse_masked(order, "an order")
     if _is_single(order) or isinstance(order, (set, frozenset, Mapping)):
         raise InvalidInput(
             f"an order must be a list of positions, best first; found {short(order)}"
@@ -44,6 +43,7 @@ def read_groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
 
 def read_items(items: Any, what: str) -> tuple[Any, ...]:
     """Return the items of an iterable; raise InvalidInput, which names it, if it is too long."""
+    refuse_masked(items, what)
     limit = _limit(items)
     try:
         too_long = isinstance(items, Sized) and len(items) > limit

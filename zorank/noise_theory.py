@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from zorank._arrays import is_real
+from zorank._arrays import is_real, plain
 from zorank.errors import InvalidInput, short
 from zorank.planning import normal_order_means
-from zorank.theory import check_mk, check_positive
+from zorank.theory import LARGEST, check_mk, check_positive
 
 
 def gaussian_factor(sd: float, mu: float, slope: float) -> float:
@@ -48,8 +48,8 @@ def random_swaps_factor(probability: float, m: int) -> float:
     if not is_real(probability) or not 0 <= probability <= 1:
         raise InvalidInput(f"probability must be from 0 to 1, found {short(probability)}")
     m, _ = check_mk(m, m)
-    ranks = np.arange(m)
-    weights, means = 2.0 * ranks - m + 1, normal_order_means(m)
+    means, ranks = normal_order_means(m), np.arange(m)
+    weights = 2.0 * ranks - m + 1
     ends = np.zeros((m, m))  # the probability that rank j ends at rank i
     for j in ranks:
         stays = 1.0
@@ -71,6 +71,6 @@ def _signal(mu: float, slope: float) -> float:
 
 def _at_least_0(**number: float) -> float:
     ((name, value),) = number.items()
-    if not is_real(value) or not 0 <= value < np.inf:
+    if not is_real(value) or not 0 <= plain(value) < LARGEST:
         raise InvalidInput(f"{name} must be a finite number, 0 or more, found {short(value)}")
     return value

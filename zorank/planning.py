@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank._arrays import is_real, is_whole
+from zorank._arrays import is_real, is_whole, plain
 from zorank.errors import InvalidInput, short
 from zorank.theory import LARGEST, check_mk, edges, gauss_legendre
 from zorank.types import Matrix, Vector
@@ -191,7 +191,7 @@ def _check_count(value: Any, name: str) -> None:
 
 
 def _is_cost(value: Any) -> bool:
-    return is_real(value) and bool(0 <= value < LARGEST)
+    return is_real(value) and bool(0 <= plain(value) < LARGEST)
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank._arrays import is_real, is_whole
+from zorank._arrays import is_real, is_whole, plain
 from zorank._deprecation import renamed
 from zorank._orders import read_items
 from zorank.errors import InvalidInput, required_by, short
@@ -55,7 +55,7 @@ def second_moment_bound(
     """
     check_positive(d=d)
     for name, value in (("m1", m1), ("m2", m2)):  # an estimate may be negative
-        if value is not None and not (is_real(value) and abs(value) < LARGEST):
+        if value is not None and not (is_real(value) and abs(plain(value)) < LARGEST):
             raise InvalidInput(f"{name} must be a finite number or None, found {short(value)}")
     e = edges(m, k)
     m1, m2 = (2.0 * d if value is None else value for value in (m1, m2))
@@ -86,8 +86,11 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
     m, _ = check_mk(m, 1)
     _check_listed(m)
     check_positive(d=d)
+    if not isinstance(comparisons, Iterable):
+        raise InvalidInput(f"comparisons must be a list of pairs, found {short(comparisons)}")
+    edge_list = read_items(comparisons, "comparisons")
     try:
-        graph = np.array(read_items(comparisons, "comparisons"))
+        graph = np.array(edge_list)
         fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
     except (TypeError, ValueError, OverflowError):
         fits = False
@@ -262,7 +265,8 @@ def _draw(
     check_positive(mu=mu)
     if not is_whole(samples) or not 40 <= samples <= MAX_SAMPLES:
         raise InvalidInput(
-            f"an estimate needs from 40 to {MAX_SAMPLES:,} samples, found {short(samples)}"
+            f"an estimate needs at least 40 samples and at most {MAX_SAMPLES:,}, "
+            f"found {short(samples)}"
         )
     if not callable(f):
         raise InvalidInput(f"f must be a function of candidates, found {short(f)}")
@@ -299,7 +303,7 @@ def _check_listed(many: int) -> None:
 def check_positive(**numbers: float) -> None:
     """Raise InvalidInput, which names the argument, unless numbers are finite and above 0."""
     for name, value in numbers.items():
-        if not is_real(value) or not 0 < value < LARGEST:
+        if not is_real(value) or not 0 < plain(value) < LARGEST:
             raise InvalidInput(f"{name} must be a finite number above 0, found {short(value, 40)}")
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from zorank._arrays import as_numbers, is_real, is_whole
+from zorank._arrays import as_numbers, is_real, is_whole, plain
 from zorank.errors import InvalidInput, short
 from zorank.slates import Box, Free, Shell, Space
 from zorank.types import Vector
@@ -59,7 +59,7 @@ def check_slate_size(owner: Any, smallest: int = 2, largest: int = MAX_CANDIDATE
 
 def check_number(owner: object, name: str, **limits: float) -> None:
     """Check that a setting is a finite number; limits: above, at_least, below, at_most."""
-    value = getattr(owner, name)
+    value = plain(getattr(owner, name))
     if not (
         is_real(value)
         and abs(value) < MAX_SETTING

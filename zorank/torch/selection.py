@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
@@ -43,7 +43,7 @@ def select_parameters(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
 
 def _matching(names: Sequence[str], only: str | Sequence[str]) -> set[str]:
     listed: Any = (only,) if isinstance(only, str) else only
-    globs = tuple(listed) if isinstance(listed, Collection) else ()
+    globs = tuple(listed) if isinstance(listed, (Sequence, Set)) else ()
     if not globs or not all(isinstance(glob, str) for glob in globs):
         raise InvalidInput(
             "`only` must be a glob of names such as '*.lora_*', several of them, or a function of "

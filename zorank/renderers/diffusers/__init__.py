@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank._arrays import is_real
+from zorank._arrays import is_real, plain
 from zorank.errors import InvalidInput, RenderError, ZorankError, short
 from zorank.renderers import latents
 from zorank.renderers.diffusers import models, painting, samplers
@@ -254,7 +254,7 @@ MAX_NUMBER = 1e300
 
 def _check_type(name: str, found: Any, wanted: type) -> None:
     """Raise unless an option, from a form or a command, has the type of its default."""
-    number = is_real(found) and bool(abs(found) < MAX_NUMBER)
+    number = is_real(found) and bool(abs(plain(found)) < MAX_NUMBER)
     fits = {
         str: isinstance(found, str),
         int: number and float(found).is_integer(),
