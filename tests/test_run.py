@@ -1,4 +1,5 @@
 import dataclasses
+import itertools
 import json
 
 import numpy as np
@@ -127,6 +128,15 @@ def test_a_store_may_be_given_as_its_url(tmp_path):
     assert "0 rounds answered" in repr(Run.open(open_store(tmp_path / "runs.db"), "a"))
 
 
+def test_a_run_is_opened_from_a_url_or_a_path(tmp_path):
+    answer(Run("zo-ranksgd", [1.0], store=tmp_path / "runs.db", name="a"), 2)
+    for where in (tmp_path / "runs.db", f"sqlite:///{tmp_path}/runs.db"):
+        assert len(Run.open(where, "a").history) == 2
+    for store in (3, MemoryStore, object()):
+        with pytest.raises(InvalidInput, match="a store must be a URL"):
+            Run.open(store, "a")
+
+
 def test_meta_changes_no_configuration():
     store = MemoryStore()
     Run("zo-ranksgd", [1.0], store=store, name="a", meta={"title": "one"})
@@ -200,12 +210,47 @@ def test_endless_indifference_stays_finite():
         assert run.history[-1]["radius"] <= 1e4
 
 
+def nested(levels):
+    """A dictionary in a dictionary in a dictionary."""
+    found = {}
+    for _ in range(levels - 1):
+        found = {"a": found}
+    return found
+
+
+def test_a_note_may_be_nested(run):
+    run.ask()
+    run.tell([0], note=nested(100))
+    assert json.loads(json.dumps(run.export()))["rounds"][0]["note"] == nested(100)
+
+
+@pytest.mark.parametrize("argument", ["round", "ballots"])
+def test_indices_are_whole_numbers(run, argument):
+    run.ask()
+    for value in ("0", True, 0.0, -1):
+        with pytest.raises(InvalidInput, match=f"{argument} must be a whole number from 0"):
+            run.tell([0], **{argument: value})
+
+
+def test_an_endless_answer_is_refused(run):
+    run.ask()
+    with pytest.raises(InvalidInput, match="an order must have at most 100,000 items"):
+        run.tell(itertools.count())
+    run.tell([0])
+
+
 def test_a_note_is_plain_json(run):
     run.ask()
     with pytest.raises(InvalidInput, match="plain JSON"):
         run.tell([0], note={"x": np.ones(2)})
     with pytest.raises(InvalidInput, match="plain JSON"):
         run.tell([0], note={"x": float("nan")})
+    for note in ("text", 3, zip(itertools.count(), itertools.count(), strict=False)):
+        with pytest.raises(InvalidInput, match="a note must map names to plain JSON values"):
+            run.tell([0], note=note)
+    for levels in (101, 400, 10_000):
+        with pytest.raises(InvalidInput, match="a note must be nested at most 100 levels deep"):
+            run.tell([0], note=nested(levels))
     assert run.rounds()[0].answer is None
 
 
@@ -308,11 +353,14 @@ def test_a_name_that_exists_continues_or_refuses():
 
 
 def test_a_version_that_changed_results_refuses_to_replay(monkeypatch):
-    store = MemoryStore()
-    Run("zo-ranksgd", [1.0], store=store, name="a")
+    store, older = MemoryStore(), MemoryStore()
+    run = Run("zo-ranksgd", [1.0], store=store, name="a")
+    older.create(dataclasses.replace(run.record, version="0.0.9"))
     monkeypatch.setattr(ZORankSGD, "revision", 2)
-    with pytest.raises(ReplayError, match=r"to continue it: pip install zorank==0\.1"):
-        Run.open(store, "a")
+    with pytest.raises(ReplayError, match=r"to continue it: pip install zorank==0\.0\.9"):
+        Run.open(older, "a")
+    with pytest.raises(ReplayError, match="use the code that has revision 1 of zo-ranksgd"):
+        Run.open(store, "a")  # recorded by this version: to install it again would not help
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,6 +8,14 @@ from hypothesis import strategies as st
 from tests.helpers.strategies import polls, slate_and_ranking
 from zorank import Ballot, InvalidInput, Poll, Ranking, Values
 from zorank.types import answer_from_json, as_vector
+
+
+def nested(levels):
+    """A list in a list in a list."""
+    found = [0]
+    for _ in range(levels):
+        found = [found]
+    return found
 
 
 def test_of_reads_best_first_with_inner_lists_as_ties():
@@ -84,6 +94,19 @@ def test_values_survive_json_to_the_last_bit():
         (["2"], "whole number"),
         ("20", "list of positions"),
         (7, "list of positions"),
+        (None, "list of positions"),
+        (itertools.count(), "an order must have at most 100,000 items"),
+        (itertools.repeat([]), "an order must have at most 100,000 items"),
+        (range(10**15), "an order must have at most 20,000,000 items"),
+        (range(10**30), "an order must have at most 20,000,000 items"),
+        ([0, itertools.count(1)], "an order must have at most 100,000 items"),
+        (
+            (range(i, i + 5000) for i in itertools.count(0, 5000)),
+            "an order must have at most 100,000 items",
+        ),
+        (nested(5000), "whole number, 0 or more, found a value of type list"),
+        ([-(10**5000)], "position a value of type int that cannot be printed is negative"),
+        (np.ma.masked_array([0, 1], [False, True]), "must not have masked numbers"),
     ],
 )
 def test_a_bad_order_is_refused_in_one_sentence(order, words):
@@ -96,8 +119,11 @@ def test_a_ballot_takes_a_plain_order_and_a_poll_only_ballots():
     for weight in (-1.0, float("nan"), "1", True, 1e308):
         with pytest.raises(InvalidInput, match="weight of rater 'ann'"):
             Ballot("ann", [0], weight)
-    for ballots in ((), Ballot("ann", [0]), [Ranking.of([0])]):
-        with pytest.raises(InvalidInput, match="a poll is a list of ballots"):
+    assert type(Ballot("ann", [0], np.float32(0.5)).weight) is float
+    with pytest.raises(InvalidInput, match="rater of a ballot must be a text, found 3"):
+        Ballot(3, [0])
+    for ballots in ((), Ballot("ann", [0]), [Ranking.of([0])], 3, None, itertools.count()):
+        with pytest.raises(InvalidInput, match=r"a poll (is a list of ballots|must have at most)"):
             Poll(ballots)
 
 
@@ -106,17 +132,30 @@ def test_positions_must_be_on_the_slate():
         Ranking.of([5]).check(5)
     with pytest.raises(InvalidInput, match="empty slate"):
         Ranking.no_difference().check(0)
-    for among in ((), 5):
+    for among in ((), 5, ((0, 1),), itertools.count()):
         with pytest.raises(InvalidInput):
             Ranking(among=among)
     with pytest.raises(InvalidInput, match="not among the positions shown"):
         Ranking(((1,),), among=(0, 2))
+    for m in (None, 2.0, True, "3", float("nan"), 10**12, 10**5000):
+        with pytest.raises(InvalidInput, match="a slate must have a whole number of candidates"):
+            Ranking.of([0]).check(m)
 
 
 @pytest.mark.parametrize("top", [0, 4, -1, 1.5, True])
 def test_top_must_be_a_number_of_places(top):
     with pytest.raises(InvalidInput, match="the best k of 3 needs k from 1 to 3"):
         Ranking.from_values([1.0, 2.0, 3.0], top=top)
+
+
+class Broken:
+    """An object that neither NumPy nor `repr` can read."""
+
+    def __array__(self, *_, **__):
+        raise RuntimeError
+
+    def __repr__(self):
+        raise RuntimeError
 
 
 @pytest.mark.parametrize(
@@ -131,6 +170,10 @@ def test_top_must_be_a_number_of_places(top):
         (np.ones(2) * 1j, "real numbers"),
         ([10**400], "real numbers"),
         (None, "must be"),
+        ((n for n in range(3)), "real numbers"),
+        (nested(5000), "x0 must be a sequence of numbers, found a value of type list"),
+        (np.ma.masked_array([1.0, 2.0], [False, True]), "x0 must not have masked numbers"),
+        (Broken(), "x0 must be a sequence of numbers, found a value of type Broken"),
     ],
 )
 def test_a_bad_vector_is_refused_in_one_sentence(x, words):
@@ -138,7 +181,18 @@ def test_a_bad_vector_is_refused_in_one_sentence(x, words):
         as_vector(x, "x0")
 
 
-@pytest.mark.parametrize("data", [{}, {"order": 3}, {"ballots": [{}]}, {"order": [0], "among": 3}])
+def test_an_array_without_masked_numbers_is_a_vector():
+    assert as_vector(np.ma.masked_array([1.0, 2.0], [False, False]), "x0").tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *({}, {"order": 3}, {"ballots": [{}]}, {"order": [0], "among": 3}, [], None, "values"),
+        {"ballots": [{"rater": "ann", "weight": 1, "ranking": [0]}]},
+        {"order": [0], "among": [[0, 1]]},
+    ],
+)
 def test_json_that_is_no_answer_is_refused(data):
     with pytest.raises(InvalidInput):
         answer_from_json(data)

@@ -6,11 +6,12 @@ the two names tell the reader which one a function expects.
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,13 +34,7 @@ COPY_LIMIT = 1 << 22
 
 def as_vector(x: ArrayLike, name: str) -> Vector:
     """Return a one-dimensional, finite float64 copy of x; errors call it `name`."""
-    try:
-        numbers = np.asarray(x)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{name} must be a sequence of numbers, found {short(x)}") from error
-    if numbers.dtype.kind not in "biuf":
-        raise InvalidInput(f"{name} must be a sequence of real numbers, found {short(x)}")
-    vector = np.array(numbers, dtype=np.float64)
+    vector = as_numbers(x, name, copy=True)
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(
             f"{name} must be a vector with at least one number, found shape {vector.shape}"
@@ -49,6 +44,43 @@ def as_vector(x: ArrayLike, name: str) -> Vector:
         i = int(np.argmin(finite))
         raise InvalidInput(f"{name} must be finite, found {vector[i]} at position {i}")
     return vector
+
+
+def as_numbers(x: ArrayLike, name: str, copy: bool = False) -> NDArray[np.float64]:
+    """Return x as a float64 array of any shape; errors call it `name`."""
+    try:
+        numbers = np.asarray(x)
+    except Exception as error:  # arrays of other libraries raise errors of their own
+        raise InvalidInput(f"{name} must be a sequence of numbers, found {short(x)}") from error
+    if numbers.dtype.kind not in "biuf":
+        raise InvalidInput(f"{name} must be a sequence of real numbers, found {short(x)}")
+    refuse_masked(x, name)
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes infinite
+        return (np.array if copy else np.asarray)(numbers, dtype=np.float64)
+
+
+def is_whole(x: Any) -> bool:
+    """Return whether x is a whole number of Python or NumPy; a bool is not."""
+    return isinstance(x, Integral) and not isinstance(x, bool)
+
+
+def is_real(x: Any) -> bool:
+    """Return whether x is a real number of Python or NumPy; a bool is not."""
+    return isinstance(x, Real) and not isinstance(x, bool)
+
+
+def plain(x: Any) -> Any:
+    """Return a scalar of NumPy as a number of Python; a float32 overflows in comparisons."""
+    return x.item() if isinstance(x, np.generic) else x
+
+
+def refuse_masked(x: object, name: str) -> None:
+    """Raise InvalidInput if x is an array with masked numbers: NumPy would drop the mask."""
+    if isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x):
+        raise InvalidInput(
+            f"{name} must not have masked numbers, found {short(x)}; remove them, for instance "
+            "with x.compressed(), or replace them with x.filled(number)"
+        )
 
 
 def as_start(x0: ArrayLike, keep_float32: bool) -> Vector:
@@ -76,9 +108,3 @@ def _usable_as_is(x: NDArray[Any], dtype: Any) -> bool:
         and x.dtype == dtype
         and all(bool(np.isfinite(x[i : i + COPY_LIMIT]).all()) for i in starts)
     )
-
-
-def short(x: object, limit: int = 60) -> str:
-    """Return the repr of x for an error message, cut to `limit` characters."""
-    text = repr(x)
-    return text if len(text) <= limit else text[: limit - 1] + "…"

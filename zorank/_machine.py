@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 
@@ -23,3 +24,11 @@ def is_running(process: int) -> bool:
     except OSError:  # a process of another user
         return True
     return True
+
+
+def memory_bytes() -> float:
+    """Return the size of this machine's memory; infinite if the system does not tell it."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not a POSIX system
+        return math.inf

@@ -6,15 +6,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from zorank.errors import InvalidInput, short
+
 T = TypeVar("T")
+
+
+def check_callback(callback: object) -> None:
+    """Raise InvalidInput unless a callback is None or a function."""
+    if callback is not None and not callable(callback):
+        raise InvalidInput(f"callback must be a function or None, found {short(callback)}")
 
 
 def stops(callback: Callable[[T], Any], so_far: T) -> bool:
     """Return whether the callback stops the loop: it returns True or raises StopIteration."""
     try:
-        return bool(callback(so_far))
+        wish = callback(so_far)
     except StopIteration:
         return True
+    try:
+        return bool(wish)
+    except Exception as error:  # such as an array, which is neither true nor false
+        raise InvalidInput(
+            f"a callback must return True, False or None, found {short(wish)}"
+        ) from error
 
 
 @contextmanager

@@ -17,14 +17,17 @@ from typing import Any
 import numpy as np
 
 from zorank import _slate_log, optimizers
-from zorank._arrays import short
+from zorank._arrays import is_whole
 from zorank._version import __version__
-from zorank.errors import InvalidInput, ReplayError
+from zorank.errors import InvalidInput, ReplayError, short
 from zorank.protocols import AnyOptimizer, Store
 from zorank.types import Round, RunRecord, Vector
 
 SHOWN_NUMBERS = 8
 """The number of coordinates of a start that an error message shows."""
+
+MAX_DEPTH = 100
+"""How deeply JSON data may be nested; much deeper data cannot be stored or exported."""
 
 
 def optimizer_of(record: RunRecord, lines: Sequence[Round] = ()) -> AnyOptimizer:
@@ -46,10 +49,12 @@ def new_record(optimizer: AnyOptimizer, x0: Vector, seed: int, name: str | None)
     """Return the record of a new run; without a name it gets a random one."""
     check_text(name, "a run's name")
     settings = to_plain_json(optimizers.configuration(optimizer), "an optimizer's configuration")
-    if not isinstance(getattr(optimizer, "name", None), str) or not hasattr(optimizer, "revision"):
+    known: Any = optimizer
+    named = isinstance(getattr(known, "name", None), str)
+    if not named or not _is_count(getattr(known, "revision", None)):
         raise InvalidInput(
-            "an optimizer must have the class variables `name` and `revision`, "
-            f"found {optimizer!r:.60}"
+            "an optimizer must have the class variables `name`, a text, and `revision`, a whole "
+            f"number; found {short(optimizer)}"
         )
     return RunRecord(
         name=name or new_name(),
@@ -106,7 +111,24 @@ def check_text(text: object, what: str) -> None:
         return
     storable = isinstance(text, str) and "\0" not in text
     if not storable or not str(text).strip() or str(text).encode(errors="ignore").decode() != text:
-        raise InvalidInput(f"{what} must be a text that is not blank, found {text!r:.60}")
+        raise InvalidInput(f"{what} must be a text that is not blank, found {short(text)}")
+
+
+def check_index(value: object, name: str) -> None:
+    """Raise unless an argument is None or a whole number from 0."""
+    if value is not None and not _is_count(value):
+        raise InvalidInput(f"{name} must be a whole number from 0, found {short(value)}")
+
+
+def check_flags(**flags: object) -> None:
+    """Raise InvalidInput, which names the argument, unless all of them are True or False."""
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise InvalidInput(f"{name} must be True or False, found {short(value)}")
+
+
+def _is_count(value: Any) -> bool:
+    return is_whole(value) and bool(value >= 0)
 
 
 def new_name() -> str:
@@ -135,10 +157,20 @@ def check_revision(stored: RunRecord, revision: int, lines: Sequence[Round]) -> 
     recorded = lines and all(_slate_log.has_design(line.slate) for line in lines)
     if stored.revision != revision and not recorded:
         raise ReplayError(
-            f"run {stored.name!r} was recorded by zorank {stored.version}, whose "
-            f"{stored.optimizer} gives other numbers than this zorank {__version__}; "
-            f"to continue it: pip install zorank=={stored.version}"
+            f"run {stored.name!r} was recorded by zorank {stored.version} with revision "
+            f"{stored.revision} of {stored.optimizer}, which gives other numbers than this "
+            f"zorank {__version__} with revision {revision}; {_remedy(stored)}"
         )
+
+
+def _remedy(stored: RunRecord) -> str:
+    """Say how to continue a run that another revision of its optimizer recorded."""
+    if stored.optimizer in optimizers.REGISTRY and stored.version != __version__:
+        return f"to continue it: pip install zorank=={stored.version}"
+    return (
+        f"to continue it, use the code that has revision {stored.revision} of "
+        f"{stored.optimizer}; or start a new run with another name"
+    )
 
 
 def _settings(stored: RunRecord, wanted: RunRecord) -> Iterator[tuple[str, Any, Any]]:
@@ -162,7 +194,32 @@ def _completed(stored: RunRecord, wanted: RunRecord) -> Mapping[str, Any]:
 
 def to_plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
     """Return a JSON copy of the data; raise InvalidInput if it has other values."""
+    if not isinstance(data, Mapping | None):
+        raise InvalidInput(f"{what} must map names to plain JSON values, found {short(data)}")
     try:
-        return dict(json.loads(json.dumps(dict(data or {}), allow_nan=False)))
+        copy: dict[str, Any] = json.loads(json.dumps(dict(data or {}), allow_nan=False))
+    except RecursionError as error:
+        raise _nested_too_deeply(what) from error
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} must hold plain JSON values, found {data!r:.60}") from error
+        raise InvalidInput(f"{what} must hold plain JSON values, found {short(data)}") from error
+    _check_depth(copy, what)
+    return copy
+
+
+def _check_depth(data: Any, what: str) -> None:
+    """Raise InvalidInput if JSON data are nested deeper than MAX_DEPTH."""
+    level = [data]
+    for _ in range(MAX_DEPTH):
+        level = [
+            part
+            for whole in level
+            for part in (whole.values() if isinstance(whole, dict) else whole)
+            if isinstance(part, (dict, list))
+        ]
+        if not level:
+            return
+    raise _nested_too_deeply(what)
+
+
+def _nested_too_deeply(what: str) -> InvalidInput:
+    return InvalidInput(f"{what} must be nested at most {MAX_DEPTH} levels deep; flatten it")

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank._arrays import as_vector, short
-from zorank.errors import InvalidInput
+from zorank._arrays import as_vector, is_real, is_whole
+from zorank._orders import Group, check_distinct, check_slate_size, read_groups, read_items
+from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-Group: TypeAlias = tuple[int, ...]
-"""Positions of a slate that tie."""
 
 Order: TypeAlias = Sequence[int | Sequence[int]]
 """A ranking as a plain list, best first; an inner list is a tie."""
@@ -43,22 +40,27 @@ class Ranking:
     among: Group | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "best", _groups(self.best))
-        object.__setattr__(self, "worst", _groups(self.worst))
+        object.__setattr__(self, "best", read_groups(self.best))
+        object.__setattr__(self, "worst", read_groups(self.worst))
         named = self.named
-        _check_distinct(named)
+        check_distinct(named)
         if self.among is not None:
-            among = tuple(p for (p,) in _groups(self.among))
+            compared = read_groups(self.among)
+            among = tuple(group[0] for group in compared)
+            if any(len(group) > 1 for group in compared):
+                raise InvalidInput(
+                    f"`among` must be a list of positions without ties, found {short(self.among)}"
+                )
             if not among:
                 raise InvalidInput(
                     "a ranking must compare at least one position, found an empty `among`"
                 )
-            _check_distinct(among)
+            check_distinct(among)
             outside = sorted(set(named) - set(among))
             if outside:
                 raise InvalidInput(
                     f"position {outside[0]} is ranked but is not among the positions shown, "
-                    f"{list(among)}"
+                    f"{short(list(among))}"
                 )
             object.__setattr__(self, "among", among)
 
@@ -67,7 +69,7 @@ class Ranking:
         cls, order: Iterable[int | Iterable[int]], worst: Iterable[int | Iterable[int]] = ()
     ) -> Ranking:
         """Return a ranking, best first: in `of([2, [0, 5]])` 2 is best, and 0 and 5 tie."""
-        return cls(_groups(order), _groups(worst))
+        return cls(read_groups(order), read_groups(worst))
 
     @classmethod
     def from_values(cls, values: ArrayLike, top: int | None = None) -> Ranking:
@@ -111,12 +113,11 @@ class Ranking:
 
     def check(self, m: int) -> None:
         """Raise unless this ranking fits a slate of m candidates."""
-        if m < 1:
-            raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
+        check_slate_size(m)
         for position in self.among if self.among is not None else self.named:
             if position >= m:
                 raise InvalidInput(
-                    f"position {position} is not on a slate of {m}; "
+                    f"position {short(position)} is not on a slate of {m}; "
                     f"positions run from 0 to {m - 1}"
                 )
 
@@ -125,6 +126,7 @@ class Ranking:
 
         The missing position already has a level of its own, so the comparisons are the same.
         """
+        check_slate_size(m)
         rest = set(range(m)) - set(self.named)
         if len(rest) != 1 or not self.best or self.worst or self.among is not None:
             return self
@@ -169,12 +171,17 @@ class Ballot:
         ranking: Any = self.ranking
         if not isinstance(ranking, Ranking):
             object.__setattr__(self, "ranking", Ranking.of(ranking))
-        is_number = isinstance(self.weight, (int, float)) and not isinstance(self.weight, bool)
-        if not (is_number and 0 <= self.weight <= MAX_WEIGHT):
+        rater: Any = self.rater
+        if not isinstance(rater, str):
+            raise InvalidInput(f"the rater of a ballot must be a text, found {short(rater)}")
+        weight: Any = self.weight
+        if not is_real(weight) or not 0 <= weight <= MAX_WEIGHT:
             raise InvalidInput(
-                f"the weight of rater {self.rater!r} must be from 0 to {MAX_WEIGHT:g}, "
-                f"found {self.weight!r}"
+                f"the weight of rater {short(rater)} must be from 0 to {MAX_WEIGHT:g}, "
+                f"found {short(weight)}"
             )
+        if not isinstance(weight, (int, float)):  # such as a number of NumPy
+            object.__setattr__(self, "weight", float(weight))
 
 
 @dataclass(frozen=True)
@@ -184,7 +191,8 @@ class Poll:
     ballots: tuple[Ballot, ...]
 
     def __post_init__(self) -> None:
-        ballots = () if isinstance(self.ballots, Ballot) else tuple(self.ballots)
+        given: Any = self.ballots
+        ballots = read_items(given, "a poll") if isinstance(given, Iterable) else ()
         if not ballots or not all(isinstance(b, Ballot) for b in ballots):
             raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
         object.__setattr__(self, "ballots", ballots)
@@ -215,6 +223,7 @@ class Values:
 
     def check(self, m: int) -> None:
         """Raise unless there is one value for each of m candidates."""
+        check_slate_size(m)
         if len(self.values) != m:
             raise InvalidInput(f"a slate of {m} needs {m} values, found {len(self.values)}")
 
@@ -244,58 +253,18 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
                 )
             )
         return ranking_from_json(data)
-    except (KeyError, TypeError) as error:
+    except (LookupError, TypeError) as error:
         raise InvalidInput(f"{short(data)} is not an answer in zorank's JSON form") from error
 
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
     """Return the ranking that `to_json` wrote."""
-    among = data.get("among")
-    return Ranking(
-        _groups(data["order"]),
-        _groups(data.get("worst", ())),
-        None if among is None else tuple(among),
-    )
-
-
-def _groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
-    """Return an order as groups of positions; single positions become groups of one."""
-    unordered = (str, bytes, set, frozenset, Mapping)
-    is_order = isinstance(order, Iterable) and not isinstance(order, unordered)
-    if not is_order or _is_scalar(order):
-        raise InvalidInput(f"an order must be a list of positions, best first; found {order!r}")
-    groups = (
-        (_position(item),)
-        if isinstance(item, (str, bytes)) or not isinstance(item, Iterable) or _is_scalar(item)
-        else tuple(_position(p) for p in item)
-        for item in order
-    )
-    return tuple(g for g in groups if g)
-
-
-def _is_scalar(item: object) -> bool:
-    return isinstance(item, np.ndarray) and item.ndim == 0
-
-
-def _position(p: Any) -> int:
-    p = p.item() if _is_scalar(p) else p
-    if isinstance(p, (bool, np.bool_)) or not isinstance(p, Integral):
-        raise InvalidInput(f"a position must be a whole number, 0 or more, found {p!r}")
-    if p < 0:
-        raise InvalidInput(f"position {p} is negative; positions count from 0")
-    return int(p)
-
-
-def _check_distinct(positions: Group) -> None:
-    seen: set[int] = set()
-    for p in positions:
-        if p in seen:
-            raise InvalidInput(f"position {p} is named more than once; name each at most once")
-        seen.add(p)
+    if not isinstance(data, Mapping) or "order" not in data:
+        raise InvalidInput(f"{short(data)} is not a ranking in zorank's JSON form")
+    return Ranking(data["order"], data.get("worst", ()), data.get("among"))
 
 
 def _depth(top: Any, m: int) -> int:
-    is_count = isinstance(top, Integral) and not isinstance(top, bool)
-    if not is_count or not 1 <= int(top) <= m:
-        raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {top!r}")
+    if not is_whole(top) or not 1 <= int(top) <= m:
+        raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {short(top)}")
     return int(top)

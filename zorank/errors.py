@@ -6,6 +6,9 @@ A message says what was wrong, what is expected and what to do, in one sentence.
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+LONGEST_NAME = 200
+"""Characters of an unknown name that are compared with the known ones and printed."""
+
 
 class ZorankError(Exception):
     """The base class of all exceptions of zorank."""
@@ -97,6 +100,20 @@ class _UnknownName(InvalidInput):
         return f"there is no {kind} named {shown}; {hint}"
 
 
+def short(x: object, limit: int = 60) -> str:
+    """Return the repr of x for an error message, in one line of at most `limit` characters.
+
+    An object without a repr (nested too deeply, or an integer of too many digits) is described by
+    its type.
+    """
+    try:
+        text = " ".join(line.strip() for line in repr(x).splitlines())
+    except Exception:
+        return f"a value of type {type(x).__name__} that cannot be printed"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that is not in a registry, with the closest known names."""
-    return _UnknownName(kind, str(name), repr(name), tuple(sorted(known)))
+    wanted = (name if isinstance(name, str) else short(name))[:LONGEST_NAME]
+    return _UnknownName(kind, wanted, short(name, LONGEST_NAME), tuple(sorted(known)))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zorank._arrays import as_numbers
 from zorank.answers import as_ranking
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.slates import Cloud, Slate
 from zorank.types import Answer, Order, Poll, Ranking, Values, Vector
 
@@ -44,9 +45,11 @@ def rank_gradient(directions: ArrayLike, ranking: Answer | Order) -> Vector:
     With m = 2 this is the comparison estimator of equation 2. An answer without edges ("no
     difference") gives zeros.
     """
-    xi = np.asarray(directions, dtype=np.float64)
+    xi = as_numbers(directions, "directions")
     if xi.ndim != 2:
         raise InvalidInput(f"directions must be an (m, d) array, found shape {xi.shape}")
+    if not np.isfinite(xi).all():
+        raise InvalidInput("directions must be finite, found NaN or infinity")
     return np.asarray(rank_coefficients(as_answer(ranking), len(xi)) @ xi)
 
 
@@ -85,7 +88,8 @@ def cloud_of(slate: Slate) -> Cloud:
     """Return the cloud of directions that a slate was made from."""
     if not isinstance(slate.design, Cloud):
         raise InvalidInput(
-            f"a gradient estimate needs a slate whose design is a Cloud, found {slate.design!r}"
+            "a gradient estimate needs a slate whose design is a Cloud, "
+            f"found {short(slate.design)}"
         )
     return slate.design
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zorank import optimizers
+from zorank._arrays import as_numbers, is_real, is_whole
 from zorank._privacy import check_same_values, values_meta
-from zorank._progress import progress_bar, stops
-from zorank.errors import InvalidInput, ReplayError
+from zorank._progress import check_callback, progress_bar, stops
+from zorank._records import check_flags
+from zorank.errors import InvalidInput, ReplayError, short
 from zorank.executors import Objective, evaluate
 from zorank.protocols import AnyOptimizer, Store
 from zorank.run import Run
@@ -120,15 +123,18 @@ def minimize(
         record_values: whether the store keeps the best value of each slate. Without them it keeps
             candidates and rankings only; a resumed run has no values of earlier rounds.
     """
+    _check_function(f)
+    check_callback(callback)
     _check_points(points)
-    if not isinstance(record_values, bool):
-        raise InvalidInput(f"record_values must be True or False, found {record_values!r:.60}")
+    check_flags(
+        progress=progress, maximize=maximize, vectorized=vectorized, record_values=record_values
+    )
     _check_executor(executor, deadline, vectorized)
     if not isinstance(options, Mapping | None):
-        raise InvalidInput(f"options must map names to settings, found {options!r:.60}")
-    settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds))}
+        raise InvalidInput(f"options must map names to settings, found {short(options)}")
+    settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds, x0))}
     optimizer = _optimizer(method, settings)
-    meta = _objective_meta(f, maximize) | values_meta(record_values, optimizer, x0)
+    meta = _objective_meta(f, bool(maximize)) | values_meta(record_values, optimizer, x0)
     run = Run(optimizer, x0, seed, store, name, meta=meta)
     _check_objective(run, meta)
     check_same_values(run, record_values)
@@ -214,51 +220,67 @@ def _given(**settings: Any) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def _check_points(points: object) -> None:
-    if isinstance(points, bool) or not isinstance(points, (int, np.integer)) or points < 1:
-        raise InvalidInput(f"points must be a whole number from 1, found {points!r}")
+def _check_function(f: object) -> None:
+    if not callable(f):
+        raise InvalidInput(
+            f"f must be a function that maps a candidate to a number, found {short(f)}"
+        )
+
+
+def _check_points(points: Any) -> None:
+    if not is_whole(points) or points < 1:
+        raise InvalidInput(f"points must be a whole number from 1, found {short(points)}")
 
 
 def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:
-    if executor is not None and not callable(getattr(executor, "submit", None)):
+    is_object = executor is not None and not isinstance(executor, type)
+    if executor is not None and not (is_object and callable(getattr(executor, "submit", None))):
         raise InvalidInput(
-            f"executor must be a concurrent.futures.Executor, found {executor!r:.60}; for "
+            f"executor must be a concurrent.futures.Executor, found {short(executor)}; for "
             "processes: zorank.executors.Processes(4)"
         )
     if executor is not None and vectorized:
         raise InvalidInput("a vectorized objective cannot use an executor; leave one of them out")
     if deadline is None:
         return
-    number = isinstance(deadline, (int, float)) and not isinstance(deadline, bool)
-    if not (number and 0 < deadline < LONGEST_DEADLINE):
-        raise InvalidInput(f"deadline must be a number of seconds above 0, found {deadline!r:.60}")
+    if not (is_real(deadline) and 0 < deadline < LONGEST_DEADLINE):
+        raise InvalidInput(
+            f"deadline must be a number of seconds above 0 and below {LONGEST_DEADLINE:g}, "
+            f"found {short(deadline)}"
+        )
     if executor is None:
         raise InvalidInput("`deadline` requires `executor`")
 
 
-def _bounds(bounds: Any) -> tuple[Any, Any] | None:
+def _bounds(bounds: Any, x0: ArrayLike) -> tuple[Any, Any] | None:
     """Convert pairs, or an object with lb and ub such as SciPy's, to (lower, upper)."""
     if bounds is None:
         return None
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         return _plain(bounds.lb), _plain(bounds.ub)
     try:
-        pairs = np.array(
-            [(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in bounds],
-            dtype=np.float64,
+        # An iterator may be endless.
+        listed: Any = bounds if isinstance(bounds, Sized) else islice(bounds, _size(x0) + 1)
+        pairs = as_numbers(
+            [(-np.inf if lo is None else lo, np.inf if hi is None else hi) for lo, hi in listed],
+            "bounds",
         )
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"bounds must be a (low, high) pair for each coordinate, found {bounds!r:.60}"
+            f"bounds must be a (low, high) pair for each coordinate, found {short(bounds)}"
         ) from error
     if pairs.ndim != 2:
         raise InvalidInput("bounds must be a (low, high) pair for each coordinate, found none")
     return pairs[:, 0].tolist(), pairs[:, 1].tolist()
 
 
-def _plain(bound: ArrayLike) -> Any:
+def _size(x0: ArrayLike) -> int:
     try:
-        array = np.asarray(bound, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInput(f"bounds must be numbers, found {bound!r:.60}") from error
+        return int(np.size(x0))
+    except Exception:  # `Run` says what is wrong with x0
+        return 1
+
+
+def _plain(bound: ArrayLike) -> Any:
+    array = as_numbers(bound, "a bound")
     return array.item() if array.size == 1 else array.tolist()

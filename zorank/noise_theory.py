@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank._arrays import is_real, plain
+from zorank.errors import InvalidInput, short
 from zorank.planning import normal_order_means
-from zorank.theory import check_mk
+from zorank.theory import LARGEST, check_mk, check_positive
 
 
 def gaussian_factor(sd: float, mu: float, slope: float) -> float:
@@ -21,8 +22,7 @@ def gaussian_factor(sd: float, mu: float, slope: float) -> float:
 
 def plackett_luce_factor(temperature: float, mu: float, slope: float) -> float:
     """Return the factor of `PlackettLuce`: E[|Δ| tanh(|Δ|/2τ)]/E|Δ| with Δ ~ N(0, 2μ²|∇f|²)."""
-    if not 0 < temperature < np.inf:
-        raise InvalidInput(f"temperature must be a finite number above 0, found {temperature}")
+    check_positive(temperature=temperature)
     nodes, weights = np.polynomial.hermite_e.hermegauss(120)
     difference = np.sqrt(2) * _signal(mu, slope) * np.abs(nodes)
     known = weights @ (difference * np.tanh(difference / (2 * temperature)))
@@ -45,11 +45,11 @@ def random_swaps_factor(probability: float, m: int) -> float:
     Going down the order, a candidate is passed on with this probability at each step. So the one
     at rank j ends at j − 1 if the one before is passed on to it, and else moves down from j.
     """
-    if not 0 <= probability <= 1:
-        raise InvalidInput(f"probability must be from 0 to 1, found {probability}")
+    if not is_real(probability) or not 0 <= probability <= 1:
+        raise InvalidInput(f"probability must be from 0 to 1, found {short(probability)}")
     m, _ = check_mk(m, m)
-    ranks = np.arange(m)
-    weights, means = 2.0 * ranks - m + 1, normal_order_means(m)
+    means, ranks = normal_order_means(m), np.arange(m)
+    weights = 2.0 * ranks - m + 1
     ends = np.zeros((m, m))  # the probability that rank j ends at rank i
     for j in ranks:
         stays = 1.0
@@ -65,14 +65,12 @@ def random_swaps_factor(probability: float, m: int) -> float:
 
 def _signal(mu: float, slope: float) -> float:
     """Return μ|∇f|, the standard deviation of the values of candidates."""
-    for name, value in {"mu": mu, "slope": slope}.items():
-        if not 0 < value < np.inf:
-            raise InvalidInput(f"{name} must be a finite number above 0, found {value}")
+    check_positive(mu=mu, slope=slope)
     return mu * slope
 
 
 def _at_least_0(**number: float) -> float:
     ((name, value),) = number.items()
-    if not 0 <= value < np.inf:
-        raise InvalidInput(f"{name} must be a finite number, 0 or more, found {value}")
+    if not is_real(value) or not 0 <= plain(value) < LARGEST:
+        raise InvalidInput(f"{name} must be a finite number, 0 or more, found {short(value)}")
     return value

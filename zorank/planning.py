@@ -11,12 +11,21 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
-from zorank.theory import check_mk, edges, gauss_legendre
+from zorank._arrays import is_real, is_whole, plain
+from zorank.errors import InvalidInput, short
+from zorank.theory import LARGEST, check_mk, edges, gauss_legendre
 from zorank.types import Matrix, Vector
+
+MAX_SHOWN = 100
+"""The largest m of a plan: the time to compute it grows with m², and nobody ranks more."""
+MAX_COMPARED = 10**6
+"""The largest m for which comparisons are counted."""
+MAX_LISTED = 40
+"""The largest m of a list of all plans."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +89,10 @@ def plan(m: int, k: int, d: int, costs: Costs = DEFAULT_COSTS) -> Plan:
     Along the gradient the estimate is a weighted sum of the order statistics of m normals; in the
     d − 1 other dimensions, of independent normals.
     """
-    check_mk(m, k)
-    if d < 1:
-        raise InvalidInput(f"the dimension must be at least 1, found {d}")
+    m, k = _check_plan(m, k)
+    _check_count(d, "the dimension")
+    if not isinstance(costs, Costs):
+        raise InvalidInput(f"costs must be planning.Costs, found {short(costs)}")
     weights = np.array([2.0 * j - m - 1 if j <= k else k for j in range(1, m + 1)])
     e = edges(m, k)
     means, second_moments = _normal_order_statistics(m)
@@ -90,8 +100,10 @@ def plan(m: int, k: int, d: int, costs: Costs = DEFAULT_COSTS) -> Plan:
     along_squared = weights @ second_moments @ weights / e**2
     across_squared = (d - 1) * (weights @ weights) / e**2
     effort = comparisons_to_rank(m, k)
-    if not all(0 <= cost < np.inf for cost in (costs.round, costs.look, costs.compare)):
-        raise InvalidInput(f"costs must be finite numbers of seconds, 0 or more, found {costs}")
+    if not all(_is_cost(cost) for cost in (costs.round, costs.look, costs.compare)):
+        raise InvalidInput(
+            f"costs must be finite numbers of seconds, 0 or more, found {short(costs)}"
+        )
     seconds = costs.round + m * costs.look + effort * costs.compare
     if not seconds > 0:
         raise InvalidInput("all costs are 0; set at least one of them above 0")
@@ -109,6 +121,14 @@ def plans(
     d: int, largest_m: int = 12, ranked: int | None = None, costs: Costs = DEFAULT_COSTS
 ) -> list[Plan]:
     """Return the plans for all (m, k) up to `largest_m`, highest quality per minute first."""
+    _check_count(largest_m, "largest_m")
+    if ranked is not None:
+        _check_count(ranked, "ranked")
+    if largest_m > MAX_LISTED:
+        raise InvalidInput(
+            f"plans are listed for at most {MAX_LISTED} candidates, found {short(largest_m)}; "
+            "plan(m, k, d) computes a single one"
+        )
     pairs = [
         (m, k)
         for m in range(2, largest_m + 1)
@@ -118,7 +138,7 @@ def plans(
     if not pairs:
         raise InvalidInput(
             f"no plan shows at most {largest_m} candidates and ranks "
-            f"{'one or more' if ranked is None else ranked} of them; show more"
+            f"{'one or more' if ranked is None else short(ranked)} of them; show more"
         )
     return sorted((plan(m, k, d, costs) for m, k in pairs), key=lambda p: -p.per_minute)
 
@@ -128,8 +148,11 @@ def recommend(ordered: Sequence[Plan], slack: float = 0.05) -> Plan:
 
     `ordered` is the result of `plans`; quality is per minute.
     """
-    if not ordered:
+    is_list = isinstance(ordered, Sequence) and len(ordered) > 0
+    if not is_list or not all(isinstance(p, Plan) for p in ordered):
         raise InvalidInput("there are no plans to choose from; pass the result of `plans`")
+    if not _is_cost(slack) or slack > 1:
+        raise InvalidInput(f"slack must be a number from 0 to 1, found {short(slack)}")
     good = [p for p in ordered if p.per_minute >= (1 - slack) * ordered[0].per_minute]
     return min(good, key=lambda p: p.seconds)
 
@@ -140,7 +163,7 @@ def comparisons_to_rank(m: int, k: int) -> int:
     Tournament selection: the best takes m − 1 comparisons, and each further place replays one path
     of the tree (Knuth, The Art of Computer Programming 3, section 5.3.3).
     """
-    check_mk(m, k)
+    m, k = _check_plan(m, k, largest=MAX_COMPARED)
     if k >= m - 1:
         k = m - 1  # the last place needs no comparison
     return m - k + sum(int(np.ceil(np.log2(j))) for j in range(m + 2 - k, m + 1))
@@ -148,7 +171,27 @@ def comparisons_to_rank(m: int, k: int) -> int:
 
 def normal_order_means(m: int) -> Vector:
     """Return the means of m ordered standard normals, (m,), in increasing order."""
+    m, _ = _check_plan(m, 1)
     return _normal_order_statistics(m)[0]
+
+
+def _check_plan(m: int, k: int, largest: int = MAX_SHOWN) -> tuple[int, int]:
+    """Return m and k as plain integers; raise unless they are those of a plan."""
+    m, k = check_mk(m, k)
+    if m > largest:
+        raise InvalidInput(
+            f"plans are computed for at most {largest} candidates, found {short(m)}"
+        )
+    return m, k
+
+
+def _check_count(value: Any, name: str) -> None:
+    if not is_whole(value) or not 1 <= value < LARGEST:
+        raise InvalidInput(f"{name} must be a whole number, at least 1, found {short(value)}")
+
+
+def _is_cost(value: Any) -> bool:
+    return is_real(value) and bool(0 <= plain(value) < LARGEST)
 
 
 @lru_cache(maxsize=256)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 
 
 def for_round(seed: int, index: int) -> np.random.Generator:
@@ -34,6 +34,6 @@ def check_seed(seed: Any) -> int:
     is_integer = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool)
     if not is_integer or not 0 <= int(seed) < 2**128:
         raise InvalidInput(
-            f"a seed must be a non-negative whole number below 2^128, found {seed!r:.60}"
+            f"a seed must be a non-negative whole number below 2^128, found {short(seed)}"
         )
     return int(seed)

@@ -19,6 +19,8 @@ from zorank import optimizers, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step
 from zorank._records import (
+    check_flags,
+    check_index,
     check_text,
     create_or_load,
     new_name,
@@ -28,7 +30,7 @@ from zorank._records import (
     to_plain_json,
 )
 from zorank._run_slates import check_looks
-from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError
+from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError, short
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
 from zorank.slates import Slate
@@ -83,6 +85,7 @@ class Run:
         looks: Looks | None = None,
     ) -> None:
         self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
+        check_flags(trace=trace, record_slates=record_slates)
         self._store = as_store(store)
         start = as_start(x0, Capabilities.of(self._optimizer).takes_float32)
         record = new_record(self._optimizer, start, rng.check_seed(seed), name)
@@ -101,17 +104,18 @@ class Run:
     @classmethod
     def open(
         cls,
-        store: Store,
+        store: Store | str,
         name: str,
         optimizer: AnyOptimizer | None = None,
         trace: bool = False,
         record_slates: bool = False,
         looks: Looks | None = None,
     ) -> Run:
-        """Continue the run with this name.
+        """Continue the run with this name in a store, which may be given as its URL.
 
         `optimizer` is required if the run's optimizer is not in the registry.
         """
+        store = as_store(store)
         record = store.record(name)
         if optimizer is None:
             optimizer = optimizer_of(record, store.rounds(name))
@@ -202,9 +206,11 @@ class Run:
         if self._waiting is None or self._must_ask:
             raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
         check_text(rater, "a rater's name")
+        check_index(round, "round")
+        check_index(ballots, "ballots")
         if round is not None and round != self._waiting.index:
             raise StaleAnswer(
-                f"this answers round {round} of run {self.name!r}, "
+                f"this answers round {short(round)} of run {self.name!r}, "
                 f"but round {self._waiting.index} waits"
             )
         answer, slate = as_answer(answer), self._slate_with_looks()
@@ -254,7 +260,8 @@ class Run:
         answered = len(self._log)
         if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= answered:
             raise InvalidInput(
-                f"{rounds!r} rounds cannot be undone: run {self.name!r} has {answered} answered"
+                f"{short(rounds)} rounds cannot be undone: run {self.name!r} has {answered} "
+                "answered"
             )
         kept, last = answered - rounds, self._log[-1].key
         undone = self._log[kept]
@@ -283,7 +290,7 @@ class Run:
         if isinstance(kept, bool) or not isinstance(kept, int) or not 0 <= kept <= answered:
             raise InvalidInput(
                 f"run {self.name!r} has {answered} answered rounds; "
-                f"a branch keeps from 0 to {answered} of them, found {round!r}"
+                f"a branch keeps from 0 to {answered} of them, found {short(round)}"
             )
         check_text(name, "a run's name")
         meta = self._store.record(self.name).meta  # it may have changed since

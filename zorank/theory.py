@@ -14,13 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank._arrays import is_real, is_whole, plain
 from zorank._deprecation import renamed
-from zorank.errors import InvalidInput, required_by
+from zorank._orders import read_items
+from zorank.errors import InvalidInput, required_by, short
+from zorank.rng import check_seed
 from zorank.types import Matrix, Vector, as_vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+LARGEST = 1e300
+"""Larger numbers count as infinite."""
+MAX_SAMPLES = 10**8
+"""The largest number of samples of an estimate."""
+MAX_LISTED = 10**7
+"""The largest number of candidates, or of their comparisons, that are listed in memory."""
 LEMMA_3_ISOTROPIC = 32 / np.pi
 """Lemma 3's bound on M1 if the Hessian is a multiple of the identity."""
 
@@ -44,6 +53,10 @@ def second_moment_bound(
 
     Its proof holds for k = m only: see `ranking_moment_bound` for other rankings.
     """
+    check_positive(d=d)
+    for name, value in (("m1", m1), ("m2", m2)):  # an estimate may be negative
+        if value is not None and not (is_real(value) and abs(plain(value)) < LARGEST):
+            raise InvalidInput(f"{name} must be a finite number or None, found {short(value)}")
     e = edges(m, k)
     m1, m2 = (2.0 * d if value is None else value for value in (m1, m2))
     return 2 * d / e + neighbouring_pairs(m, k) / e**2 * m2 + m1
@@ -52,6 +65,7 @@ def second_moment_bound(
 def top_k_comparisons(m: int, k: int) -> list[tuple[int, int]]:
     """Return the edges (better, worse) of a ranking of the best k of m, which are 0 to k − 1."""
     m, k = check_mk(m, k)
+    _check_listed(edges(m, k))
     return [(i, j) for i in range(k) for j in range(i + 1, m)]
 
 
@@ -70,11 +84,15 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
             to answer, the bound is the largest over the graphs that occur.
     """
     m, _ = check_mk(m, 1)
-    _check_positive(d=d)
+    _check_listed(m)
+    check_positive(d=d)
+    if not isinstance(comparisons, Iterable):
+        raise InvalidInput(f"comparisons must be a list of pairs, found {short(comparisons)}")
+    edge_list = read_items(comparisons, "comparisons")
     try:
-        graph = np.array(list(comparisons))
+        graph = np.array(edge_list)
         fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits or graph.min() < 0 or graph.max() >= m or (graph[:, 0] == graph[:, 1]).any():
         raise InvalidInput(f"expected pairs of different whole numbers from 0 to {m - 1}")
@@ -90,6 +108,7 @@ def _moment_bound(m: int, d: int, edge_count: int, weights: Vector) -> float:
 
 def _top_k_moment_bound(m: int, k: int, d: int) -> float:
     """Return `ranking_moment_bound` of the best k of m, without listing the edges."""
+    _check_listed(m)
     ranks = np.arange(m)
     weights = np.where(ranks < k, 2.0 * ranks - m + 1, k) / edges(m, k)
     return _moment_bound(m, d, edges(m, k), weights)
@@ -114,7 +133,7 @@ def theorem_1_bound(
     assumed: it was checked by sampling, but is proved for full rankings only.
     """
     m, k = check_mk(m, k)
-    _check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)
+    check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)
     variance = _top_k_moment_bound(m, k, d)
     if k >= m - 1:  # the last of m needs no comparison
         variance = min(variance, second_moment_bound(m, m, d, m1, m2))
@@ -127,23 +146,28 @@ def theorem_1_bound(
 
 def corollary_step(d: int, steps: int) -> float:
     """Return the corollary's step size η = √(1/(dT))."""
-    _check_positive(d=d, steps=steps)
+    check_positive(d=d, steps=steps)
     return float(np.sqrt(1 / (d * steps)))
 
 
 def corollary_radius(d: int, steps: int) -> float:
     """Return the corollary's radius μ = √(d/(C_d²T))."""
-    _check_positive(d=d, steps=steps)
+    check_positive(d=d, steps=steps)
     return float(np.sqrt(d / steps) / lemma_1_constant(d))
 
 
-@lru_cache(maxsize=256)
 def lemma_1_constant(d: int) -> float:
     """Return C_d, the smallest constant with h(v,r,d) ≥ (1/(2√π) + 1/4)v − C_d r/4 for all v, r.
 
     With h(v,r,d) = √2 v q(v/r, d), C_d = 4 max_u u (1/(2√π) + 1/4 − √2 q(u,d)). The maximum is
     searched on a grid around u ~ d, which is then refined.
     """
+    check_positive(d=d)
+    return _lemma_1_constant(d)
+
+
+@lru_cache(maxsize=256)
+def _lemma_1_constant(d: int) -> float:
     target = 1 / (2 * np.sqrt(np.pi)) + 0.25
 
     def excess(u: float) -> float:
@@ -157,6 +181,7 @@ def lemma_1_constant(d: int) -> float:
 
 def lemma_1_h(v: float, r: float, d: int) -> float:
     """Return h(v,r,d) from the proof of Lemma 1, by quadrature."""
+    check_positive(v=v, r=r, d=d)
     return float(np.sqrt(2) * v * _q(v / r, d))
 
 
@@ -237,9 +262,15 @@ def _draw(
 ) -> tuple[NDArray[np.float64], Matrix]:
     """Return normals ξ, (each, samples, d), and f at x + μξ, (each, samples)."""
     centre = as_vector(x, "x")
-    if samples < 40:
-        raise InvalidInput(f"an estimate needs at least 40 samples, found {samples}")
-    xi = np.random.default_rng(seed).standard_normal((each, samples, centre.size))
+    check_positive(mu=mu)
+    if not is_whole(samples) or not 40 <= samples <= MAX_SAMPLES:
+        raise InvalidInput(
+            f"an estimate needs at least 40 samples and at most {MAX_SAMPLES:,}, "
+            f"found {short(samples)}"
+        )
+    if not callable(f):
+        raise InvalidInput(f"f must be a function of candidates, found {short(f)}")
+    xi = np.random.default_rng(check_seed(seed)).standard_normal((each, samples, centre.size))
     values = [np.asarray(f(centre + mu * block)) for block in xi]
     if any(v.shape != (samples,) for v in values):
         raise InvalidInput(
@@ -256,16 +287,24 @@ def check_mk(m: int, k: int) -> tuple[int, int]:
         whole = (0, 0)
     if whole[0] < 2 or not 1 <= whole[1] <= whole[0]:
         raise InvalidInput(
-            f"an (m, k) oracle needs whole numbers m ≥ 2 and 1 ≤ k ≤ m, found m = {m!r:.20}, "
-            f"k = {k!r:.20}"
+            f"an (m, k) oracle needs whole numbers m ≥ 2 and 1 ≤ k ≤ m, found m = {short(m, 20)}, "
+            f"k = {short(k, 20)}"
         )
     return whole
 
 
-def _check_positive(**numbers: float) -> None:
+def _check_listed(many: int) -> None:
+    if many > MAX_LISTED:
+        raise InvalidInput(
+            f"at most {MAX_LISTED:,} candidates or comparisons can be listed, found {short(many)}"
+        )
+
+
+def check_positive(**numbers: float) -> None:
+    """Raise InvalidInput, which names the argument, unless numbers are finite and above 0."""
     for name, value in numbers.items():
-        if not isinstance(value, int | float | np.number) or not 0 < value < np.inf:
-            raise InvalidInput(f"{name} must be a finite number above 0, found {value!r:.40}")
+        if not is_real(value) or not 0 < plain(value) < LARGEST:
+            raise InvalidInput(f"{name} must be a finite number above 0, found {short(value, 40)}")
 
 
 __getattr__ = renamed(

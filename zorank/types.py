@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from zorank._arrays import Array32, Matrix, Vector, Vector32, as_start, as_vector
+from zorank._orders import Group
 from zorank.answers import (
     Answer,
     Ballot,
-    Group,
     Order,
     Poll,
     Ranking,

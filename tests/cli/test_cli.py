@@ -102,6 +102,21 @@ def test_the_plan_recommends(zorank):
         ("minimize ./mine.py:quad --dim 3", "such as mine:quad"),
         ("minimize zorank.problems:sphere", "--dim N or as --x0 FILE"),
         ("minimize zorank.problems:sphere --dim 0", "at least 1"),
+        ("minimize zorank.problems:sphere --dim 99999999999999", "choose a smaller dimension"),
+        ("minimize zorank.problems:sphere --dim 3 --m 1000000", "from 2 to 100000"),
+        ("minimize leaves:f --dim 3", "cannot be imported (SystemExit"),
+        ("minimize zorank.problems:sphere --x0 deep.json", "cannot be read"),
+        (
+            "studio --renderer os:system",
+            "os:system is not a renderer: it cannot be called without",
+        ),
+        ("studio --renderer os:getpid", "os:getpid is not a renderer"),
+        ("studio --renderer factory:leave", "factory:leave cannot be made (SystemExit"),
+        ("studio --host not-an-address.invalid", "choose another --host"),
+        ("studio --host 192.0.2.1", "choose another --host"),
+        ("studio --host .", "choose another --host"),
+        ("studio --port 99999999", "choose another --port"),
+        ("plan --dim 9 --largest 100000", "at most"),
         ("minimize zorank.problems:sphere --x0 none.npy", "cannot be read"),
         ("minimize zorank.problems:sphere --dim 3 --method zoo", "no optimizer"),
         ("minimize zorank.problems:sphere --dim 3 --option m", "name=value"),
@@ -126,6 +141,9 @@ def test_an_error_is_one_sentence_and_exit_code_2(line, words, tmp_path, monkeyp
     monkeypatch.setenv("ZORANK_STORE", f"sqlite:///{tmp_path}/runs.db")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "broken.py").write_text("def f(x:\n")
+    (tmp_path / "leaves.py").write_text("raise SystemExit")
+    (tmp_path / "factory.py").write_text("def leave():\n    raise SystemExit\n")
+    (tmp_path / "deep.json").write_text("[" * 100_000)
     assert words in refused(*line.split())
 
 

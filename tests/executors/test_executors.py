@@ -45,6 +45,31 @@ class Immediate(Executor):
         return future
 
 
+class Returns(Executor):
+    """An executor that returns the same thing for each task."""
+
+    def __init__(self, found):
+        self.found = found
+
+    def submit(self, fn, /, *args, **kwargs):
+        return self.found
+
+
+@pytest.mark.parametrize("found", [3, None, Future()])
+def test_an_executor_returns_a_future_for_each_task(found):
+    words = r"must return a new concurrent\.futures\.Future for each task"
+    with pytest.raises(InvalidInput, match=words):
+        minimize(objectives.squares, np.ones(3), executor=Returns(found), **SETTINGS)
+
+
+@pytest.mark.parametrize("make", [lambda: ThreadPoolExecutor(1), lambda: Processes(1)])
+def test_an_executor_that_was_shut_down(make):
+    with make() as executor:
+        pass
+    with pytest.raises(EvaluationError, match=r"takes no tasks .* pass one that is open"):
+        minimize(objectives.squares, np.ones(3), executor=executor, **SETTINGS)
+
+
 def test_processes_change_nothing(pool):
     for d in SIZES:
         alone = minimize(objectives.squares, np.ones(d), **SETTINGS)

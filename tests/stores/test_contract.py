@@ -218,6 +218,16 @@ def test_a_database_from_the_future(tmp_path):
         open_store(str(file))
 
 
+def test_a_database_that_lost_its_version(tmp_path):
+    file = tmp_path / "runs.db"
+    open_store(str(file)).close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("DELETE FROM zorank_schema")
+    connection.close()
+    with pytest.raises(StoreError, match="zorank_schema of this database has no version"):
+        open_store(str(file))
+
+
 def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):
     file = tmp_path / "runs.db"
     with sqlite3.connect(file) as old:

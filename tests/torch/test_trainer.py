@@ -220,6 +220,29 @@ def test_which_parameters_move():
     assert moved("0.*", frozen) == ["0.weight", "0.bias"]
 
 
+def test_arguments_of_another_type_are_refused_in_one_sentence(tmp_path):
+    for only in (3, [3], np.array("a"), []):
+        with pytest.raises(InvalidInput, match="`only` must be a glob of names"):
+            RankTrainer(torch.nn.Linear(2, 1), only)
+    for arguments, words in (
+        ({"store": 3}, "a store must be a URL"),
+        ({"folder": 3}, "the folder 3 cannot be made"),
+        ({"m": 10**6}, "m must be a whole number from 2 to 100000"),
+        ({"relative": "no"}, "relative must be True or False"),
+    ):
+        with pytest.raises(InvalidInput, match=words):
+            RankTrainer(torch.nn.Linear(2, 1), **arguments)
+    trainer = RankTrainer(torch.nn.Linear(2, 1), m=2)
+    with pytest.raises(InvalidInput, match="rounds must be a whole number from 0, found None"):
+        trainer.minimize(lambda model: 0.0, None)
+    with pytest.raises(InvalidInput, match="callback must be a function or None, found 3"):
+        trainer.minimize(lambda model: 0.0, 1, callback=3)
+    with pytest.raises(InvalidInput, match="expected a function of the module, found None"):
+        trainer.step(None)
+    with pytest.raises(InvalidInput, match="a loss must be a number"):
+        trainer.step(lambda model: 10**400)
+
+
 def test_wrong_choices_are_refused_with_a_remedy():
     with pytest.raises(InvalidInput, match=r"no parameter named '0\.weigth'; did you mean 0\.w"):
         RankTrainer(small(), "0.weigth")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -39,8 +39,14 @@ def main() -> None:
     try:
         app()
     except ZorankError as error:
-        log.print(f"zorank: {error}", style="red", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
+        _fail(str(error))
+    except MemoryError as error:
+        _fail(f"not enough memory ({error}); use fewer dimensions or smaller slates")
+
+
+def _fail(problem: str) -> NoReturn:
+    log.print(f"zorank: {problem}", style="red", markup=False, highlight=False, soft_wrap=True)
+    sys.exit(2)
 
 
 @app.callback(invoke_without_command=True)

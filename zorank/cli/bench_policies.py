@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from zorank.cli.common import out, read_values
+from zorank.cli.common import allow_environment, out, read_values
 from zorank.cli.tables import new_table
 from zorank.errors import unknown_name
 
@@ -103,6 +103,7 @@ def landscape(env: Env, seeds: Seeds) -> None:
         "Median return of random candidates (share of better ones), return along the gradient",
         ("episodes", "seed", "reward", "directions", "early", *radii, *steps),
     )
+    allow_environment(env)
     for one in study.examine(env, seeds):
         table.add_row(
             *(f"{one.episodes}", f"{one.seed}", f"{one.reward:,.0f}"),

@@ -57,12 +57,21 @@ def load_object(target: str) -> Any:
             f"the module {error.name!r} of {target!r} is not found; the current folder and the "
             "installed packages are searched"
         ) from error
-    except Exception as error:  # the user's module may raise anything
+    except (Exception, SystemExit) as error:  # the user's module may raise anything
         reason = f"{type(error).__name__}: {error}"
         raise InvalidInput(f"the module {module_name!r} cannot be imported ({reason})") from error
     if not hasattr(module, attribute):
         raise InvalidInput(f"the module {module_name!r} has no {attribute!r}")
     return getattr(module, attribute)
+
+
+def allow_environment(env: str | None) -> None:
+    """Allow the module of an environment that the command line names as module:Name."""
+    if env is not None and ":" in env:
+        from zorank.rl import allow_environment as allow
+
+        sys.path.insert(0, "")  # as with python -m
+        allow(env)
 
 
 def read_pairs(pairs: list[str]) -> dict[str, str]:

@@ -14,6 +14,7 @@ import typer
 from rich.text import Text
 
 from zorank import executors, optimizers, rng
+from zorank._machine import memory_bytes
 from zorank.cli.common import (
     check_writable,
     load_function,
@@ -24,7 +25,7 @@ from zorank.cli.common import (
     write_text,
 )
 from zorank.cli.terminal import make_optimizer, rank_in_terminal
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
 from zorank.run import Run
@@ -204,10 +205,20 @@ def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
     if (dim is None) == (file is None):
         raise InvalidInput("give the start either as --dim N or as --x0 FILE")
     if dim is not None:
-        if dim < 1:
-            raise InvalidInput(f"--dim must be at least 1, found {dim}")
+        _check_dim(dim)
         return np.random.default_rng(rng.check_seed(seed)).standard_normal(dim)
     return as_vector(_read_vector(file or Path()), f"the start in {file}")
+
+
+def _check_dim(dim: int) -> None:
+    if dim < 1:
+        raise InvalidInput(f"--dim must be at least 1, found {dim}")
+    memory = memory_bytes()
+    if 8 * dim > memory:
+        raise InvalidInput(
+            f"one candidate of --dim {short(dim)} needs more than the {memory / 1e9:,.0f} GB of "
+            "memory that this machine has; choose a smaller dimension"
+        )
 
 
 def _read_vector(file: Path) -> Any:
@@ -217,7 +228,7 @@ def _read_vector(file: Path) -> Any:
         if file.suffix == ".json":
             return json.loads(file.read_text())
         return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
-    except (OSError, ValueError, EOFError, OverflowError) as error:
+    except (OSError, ValueError, EOFError, OverflowError, RecursionError, MemoryError) as error:
         raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
 
 
@@ -227,7 +238,7 @@ def _interval(text: str | None) -> tuple[float, float] | None:
     try:
         low, high = (float(part) for part in text.split(","))
     except ValueError as error:
-        raise InvalidInput(f"--bounds must be low,high, found {text!r}") from error
+        raise InvalidInput(f"--bounds must be low,high, found {short(text)}") from error
     return low, high
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from zorank import optimizers
-from zorank.cli.common import log, out, read_values
+from zorank.cli.common import allow_environment, log, out, read_values
 from zorank.errors import InvalidInput, ZorankError
 
 if TYPE_CHECKING:
@@ -55,7 +55,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Do not show a progress bar
 @app.command()
 def train(
     env: Annotated[
-        str, typer.Argument(help="The id of a Gymnasium environment, such as Swimmer-v4.")
+        str,
+        typer.Argument(
+            help="The id of a Gymnasium environment, such as Swimmer-v4; module:Name imports your "
+            "own module."
+        ),
     ],
     method: Annotated[
         str | None,
@@ -164,6 +168,7 @@ def train(
         paper=paper,
         record_values=not no_values,
     )
+    allow_environment(env)
     folder = save or Path(f"policy-{env}")
     search = open_search(settings, folder)
     _train(search, folder, rounds, quiet)
@@ -182,6 +187,13 @@ def replay(
         Path | None,
         typer.Option("--out", help="The file of the clip. Default: clip.mp4 in FOLDER."),
     ] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(
+            help="The policy's environment, needed only if it is module:Name: a file cannot have "
+            "modules imported."
+        ),
+    ] = None,
     seconds: Seconds = 10.0,
     no_video: NoVideo = False,
     quiet: Annotated[bool, typer.Option("--quiet", hidden=True)] = False,
@@ -195,6 +207,9 @@ def replay(
     if folder is None:
         raise InvalidInput("replay needs a folder: zorank rl replay FOLDER")
     policy = load_policy(folder)
+    if env not in (None, policy.problem.env):
+        raise InvalidInput(f"the policy is for {policy.problem.env}, not for {env}")
+    allow_environment(env)
     reward = policy.problem.reward(policy.parameters, policy.statistics)
     out.print(Text(f"{policy.problem.env}: reward {reward:,.1f} on held-out resets"))
     if not no_video:

@@ -6,7 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from zorank.cli.common import load_object, open_store, read_pairs, read_values
+from zorank.cli.common import (
+    allow_environment,
+    load_object,
+    open_store,
+    read_pairs,
+    read_values,
+)
 from zorank.errors import MissingExtra
 
 HELP = {
@@ -14,7 +20,7 @@ HELP = {
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, or the hub id of a downloaded one.",
-    "env": "The environment, for the renderer policy.",
+    "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
     "store": "Where runs are stored: a URL or a file.",
     "host": "The address to listen on; any but loopback is reachable from the network.",
@@ -76,7 +82,9 @@ def studio(
     check_workers(workers, store)
     named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
-    offered = select_renderers(renderer, load_object, {**read_pairs(option or []), **given})
+    options = {**read_pairs(option or []), **given}
+    allow_environment(options.get("env"))
+    offered = select_renderers(renderer, load_object, options)
     panel = select_judges(judge, read_values(judge_option or []), load_object)
     chosen = select_method(method, read_values(method_option or []))
     serve(

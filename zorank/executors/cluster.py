@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from zorank.errors import EvaluationError, InvalidInput, required_by
+from zorank.errors import EvaluationError, InvalidInput, required_by, short
 from zorank.executors.workers import WorkerExecutor
 from zorank.slates import Design
 
@@ -38,7 +38,7 @@ class Cluster(WorkerExecutor):
         if not isinstance(self.client, kind):
             raise InvalidInput(
                 "address must be a scheduler's address or a distributed.Client, "
-                f"found {address!r:.60}"
+                f"found {short(address)}"
             )
         self.loss_errors = (distributed.KilledWorker,)
         try:

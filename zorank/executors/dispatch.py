@@ -7,7 +7,7 @@ So no message grows with m · d, and the values do not depend on the workers or 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
-from zorank.errors import EvaluationError
+from zorank.errors import EvaluationError, InvalidInput, ZorankError, short
 from zorank.executors.evaluation import Objective
 from zorank.executors.shared_memory import SharedDesign, check_picklable, shared_design
 from zorank.executors.workers import WorkerExecutor
@@ -76,7 +76,7 @@ def _attempt(
     workers = executor if isinstance(executor, WorkerExecutor) else None
     try:
         with _shared(executor, f, slate) as submit:
-            futures = {submit(i): i for i in range(len(slate)) if i not in found}
+            futures = _submit(submit, [i for i in range(len(slate)) if i not in found])
             late = _wait(futures, slate, len(found), end, last)
             loss = _collect(futures, late, found, workers.loss_errors if workers else ())
     except BrokenExecutor as error:  # the pool was broken before
@@ -84,6 +84,28 @@ def _attempt(
     if late and workers:
         workers.abandon(late)
     return loss
+
+
+def _submit(submit: Callable[[int], Future[Any]], positions: Sequence[int]) -> Futures:
+    """Submit candidates; raise unless the executor takes them and returns a future for each."""
+    futures: Futures = {}
+    for i in positions:
+        try:
+            future: Any = submit(i)
+        except (BrokenExecutor, ZorankError):
+            raise
+        except RuntimeError as error:  # it was shut down
+            raise EvaluationError(
+                f"the executor takes no tasks ({error}); pass one that is open. The run is as "
+                "before this slate and can be resumed"
+            ) from error
+        if not isinstance(future, Future) or future in futures:
+            raise InvalidInput(
+                "submit of an executor must return a new concurrent.futures.Future for each "
+                f"task, found {short(future)}"
+            )
+        futures[future] = i
+    return futures
 
 
 def _wait(

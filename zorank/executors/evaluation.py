@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank._arrays import refuse_masked
+from zorank.errors import InvalidInput, short
 from zorank.slates import Slate
 from zorank.types import Vector
 
@@ -31,6 +33,10 @@ def evaluate(
     After the deadline (seconds, requires an executor), the values of unfinished candidates are
     NaN. The values that an answer requires, at least two, are waited for up to ten deadlines.
     """
+    if not callable(f):
+        raise InvalidInput(
+            f"the objective must be a function that maps a candidate to a number, found {short(f)}"
+        )
     if vectorized:
         return _check_values(f(np.asarray(slate)), len(slate))
     if executor is None:
@@ -46,11 +52,13 @@ def evaluate(
 
 
 def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Vector:
+    refuse_masked(values, "the values of the objective")
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
-    numbers = [_number(v) for v in values] if several else [_number(values)]
+    numbers = [_number(v) for v in islice(values, m + 1)] if several else [_number(values)]
     if len(numbers) != m:
+        found = len(numbers) if len(numbers) < m else _length(values)
         raise InvalidInput(
-            f"the objective must return {m} values for {m} candidates, found {len(numbers)}"
+            f"the objective must return {m} values for {m} candidates, found {found}"
         )
     result = np.array(numbers)
     finite = np.isfinite(result)
@@ -64,11 +72,16 @@ def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Ve
     return result
 
 
+def _length(values: Any) -> int | str:
+    return len(values) if isinstance(values, Sized) else "more"  # a generator may be endless
+
+
 def _number(value: Any) -> float:
+    refuse_masked(value, "the value of the objective")
     try:
         array = np.asarray(value)
-    except ValueError:
+    except Exception:  # arrays of other libraries raise errors of their own
         array = np.empty(0)
     if array.size != 1 or array.dtype.kind not in "biuf":
-        raise InvalidInput(f"the objective must return a number, found {value!r:.60}")
+        raise InvalidInput(f"the objective must return a number, found {short(value)}")
     return float(array.reshape(()))

@@ -11,10 +11,13 @@ from contextlib import AbstractContextManager
 from multiprocessing import get_context, parent_process
 from typing import Any
 
-from zorank.errors import EvaluationError, InvalidInput
+from zorank.errors import EvaluationError, InvalidInput, short
 from zorank.executors.shared_memory import SharedDesign, check_picklable, shared_design
 from zorank.executors.workers import WorkerExecutor
 from zorank.slates import Design
+
+MAX_WORKERS = 1000
+"""A machine cannot start many more processes."""
 
 
 class Processes(WorkerExecutor):
@@ -29,8 +32,10 @@ class Processes(WorkerExecutor):
 
     def __init__(self, workers: int | None = None) -> None:
         whole = isinstance(workers, int) and not isinstance(workers, bool)
-        if workers is not None and not (whole and workers >= 1):
-            raise InvalidInput(f"workers must be a whole number from 1, found {workers!r}")
+        if workers is not None and not (whole and 1 <= workers <= MAX_WORKERS):
+            raise InvalidInput(
+                f"workers must be a whole number from 1 to {MAX_WORKERS}, found {short(workers)}"
+            )
         self.workers = workers or os.cpu_count() or 1
         self._context = get_context("spawn")
         self._started = self._context.Event()

@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, short, unknown_name
 from zorank.optimizers.auto import Auto
 from zorank.optimizers.cma_es import CMAES
 from zorank.optimizers.gld_fast import GLDFast
@@ -44,9 +44,9 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
 def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
     """Return the optimizer of this name with these settings; raise if a name is unknown."""
     if not isinstance(options, Mapping | None):
-        raise InvalidInput(f"options must map names of settings to values, found {options!r:.60}")
+        raise InvalidInput(f"options must map names of settings to values, found {short(options)}")
     options = dict(options or {})
-    if name not in REGISTRY:
+    if not isinstance(name, str) or name not in REGISTRY:
         raise unknown_name("optimizer", name, REGISTRY)
     cls: Any = REGISTRY[name]
     settings = [field.name for field in dataclasses.fields(cls)]
@@ -62,7 +62,7 @@ def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:
     if not dataclasses.is_dataclass(settings) or isinstance(settings, type):
         raise InvalidInput(
             "an optimizer must be a frozen dataclass whose fields are its settings, "
-            f"found {optimizer!r}"
+            f"found {short(optimizer)}"
         )
     return {field.name: getattr(settings, field.name) for field in dataclasses.fields(settings)}
 

@@ -31,6 +31,7 @@ import numpy as np
 from zorank.optimizers.auto_search import AutoSearch, AutoState
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.settings import (
+    MAX_CANDIDATES,
     Bounds,
     SpaceName,
     check_count,
@@ -66,7 +67,7 @@ class Auto:
 
     def __post_init__(self) -> None:
         if self.m is not None:
-            check_count(self, "m", 2)
+            check_count(self, "m", 2, MAX_CANDIDATES)
         if self.k is not None:
             check_count(self, "k", 1, self.m)
         check_number(self, "sigma0", above=0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.estimators import rank_weights
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.covariance import (
@@ -140,7 +140,7 @@ class AutoSearch:
         design = slate.design
         if not isinstance(design, Frame):
             raise InvalidInput(
-                f"auto needs a slate that it asked itself, found a design {design!r:.60}"
+                f"auto needs a slate that it asked itself, found a design {short(design)}"
             )
         scores = rank_weights(answer, len(slate))
         if self._has_converged(state):

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra, required_by
+from zorank.errors import InvalidInput, MissingExtra, required_by, short
 from zorank.estimators import rank_weights
 from zorank.optimizers.settings import (
     Bounds,
@@ -117,7 +117,7 @@ class CMAES:
         """Pass the ranks to pycma."""
         if not isinstance(slate.design, Population):
             raise InvalidInput(
-                f"cma-es needs a slate that it asked itself, found {slate.design!r:.60}"
+                f"cma-es needs a slate that it asked itself, found {short(slate.design)}"
             )
         ranks = rank_weights(answer, len(slate))
         if not ranks.any():

@@ -185,7 +185,7 @@ def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Direction
         z = np.linalg.inv(np.linalg.cholesky(z @ z.T)) @ z
     else:
         frames: list[NDArray[np.float64]] = []
-        while sum(map(len, frames)) < m:
+        for _ in range(0, m, 2 * min(m, d)):
             q, r = np.linalg.qr(rng.standard_normal((d, min(m, d))))
             q = (q * np.sign(np.diagonal(r))).T  # these signs make the distribution uniform
             frames += [q, -q]

@@ -18,6 +18,7 @@ from zorank._directions import Law, draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import favourites
 from zorank.optimizers.settings import (
+    MAX_CANDIDATES,
     Bounds,
     SpaceName,
     check_count,
@@ -105,7 +106,7 @@ class Descent(ABC):
         check_steps(self)
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
-        check_count(self, "line_search", 0)
+        check_count(self, "line_search", 0, MAX_CANDIDATES)
         if self.line_search == 1:
             raise InvalidInput(
                 "line_search counts the current point, so it must be 2 or more, or 0 to turn the "

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, short, unknown_name
 from zorank.estimators import comparisons, favourites
-from zorank.optimizers.settings import check_count, space_of
+from zorank.optimizers.settings import MAX_CANDIDATES, check_count, space_of
 from zorank.optimizers.starts import random_starts
 from zorank.optimizers.zo_ranksgd import ZORankSGD
 from zorank.optimizers.zo_ranksgd_memory import ZORankSGDMemory
@@ -56,10 +56,10 @@ class PickStart:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        check_count(self, "m", 2)
+        check_count(self, "m", 2, MAX_CANDIDATES)
         if not isinstance(self.options, Mapping):
             raise InvalidInput(
-                f"options must map names of settings to values, found {self.options!r}"
+                f"options must map names of settings to values, found {short(self.options)}"
             )
         object.__setattr__(self, "options", dict(self.options))
         if not isinstance(self.method, str) or self.method not in METHODS:

@@ -21,7 +21,7 @@ from zorank._directions import draw_directions
 from zorank.errors import InvalidInput
 from zorank.estimators import cloud_of, rank_weights
 from zorank.optimizers.descent import Descent
-from zorank.optimizers.settings import check_choice, check_count, check_slate_size
+from zorank.optimizers.settings import MAX_CANDIDATES, check_choice, check_count, check_slate_size
 from zorank.slates import Cloud, Slate, Space
 from zorank.types import Answer, Vector
 
@@ -57,7 +57,7 @@ class RankARS(Descent):
             raise InvalidInput(f"m must be even, because rank-ars shows pairs; found {self.m}")
         check_choice(self, "weigh", ("pairs", "winners"))
         if self.top is not None:
-            check_count(self, "top", 1)
+            check_count(self, "top", 1, MAX_CANDIDATES)
             if self.top > self.m // 2:
                 raise InvalidInput(
                     f"top must be at most {self.m // 2}, because a slate of {self.m} candidates "

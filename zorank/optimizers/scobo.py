@@ -15,7 +15,7 @@ import numpy as np
 
 from zorank.estimators import against_first, cloud_of
 from zorank.optimizers.descent import Descent, neighbours
-from zorank.optimizers.settings import check_count
+from zorank.optimizers.settings import MAX_CANDIDATES, check_count
 from zorank.slates import Slate, Space
 from zorank.types import Answer, Vector
 
@@ -37,9 +37,9 @@ class SCOBO(Descent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count(self, "m", 2)
+        check_count(self, "m", 2, MAX_CANDIDATES)
         if self.sparsity is not None:
-            check_count(self, "sparsity", 1)
+            check_count(self, "sparsity", 1, 2**53)
 
     def probe(self, x: Vector, radius: float, space: Space, rng: np.random.Generator) -> Slate:
         """Show x, and x + μξ_i with random ξ."""

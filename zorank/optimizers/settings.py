@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank._arrays import as_numbers, is_real, is_whole, plain
+from zorank.errors import InvalidInput, short
 from zorank.slates import Box, Free, Shell, Space
 from zorank.types import Vector
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 SpaceName: TypeAlias = Literal["euclidean", "gaussian"]
 Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 
+MAX_CANDIDATES = 100_000
+"""The largest slate that an optimizer draws."""
 MAX_SETTING = 1e150
 """Larger steps and radii overflow when they are multiplied by a vector."""
 MIN_RADIUS = 1e-200
@@ -41,38 +44,36 @@ _LIMITS = {
 def check_count(owner: object, name: str, low: int, high: int | None = None) -> None:
     """Check that a setting is an integer from low to high."""
     value = getattr(owner, name)
-    is_count = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not is_count or value < low or (high is not None and value > high):
+    if not is_whole(value) or value < low or (high is not None and value > high):
         limit = f"from {low}" + ("" if high is None else f" to {high}")
-        raise InvalidInput(f"{name} must be a whole number {limit}, found {value!r}")
+        raise InvalidInput(f"{name} must be a whole number {limit}, found {short(value)}")
     object.__setattr__(owner, name, int(value))
 
 
-def check_slate_size(owner: Any, smallest: int = 2) -> None:
+def check_slate_size(owner: Any, smallest: int = 2, largest: int = MAX_CANDIDATES) -> None:
     """Check the settings m, the number of candidates, and k, how many of them to rank."""
-    check_count(owner, "m", smallest)
+    check_count(owner, "m", smallest, largest)
     if owner.k is not None:
         check_count(owner, "k", 1, owner.m)
 
 
 def check_number(owner: object, name: str, **limits: float) -> None:
     """Check that a setting is a finite number; limits: above, at_least, below, at_most."""
-    value = getattr(owner, name)
-    is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    value = plain(getattr(owner, name))
     if not (
-        is_number
+        is_real(value)
         and abs(value) < MAX_SETTING
         and all(_LIMITS[limit](value, edge) for limit, edge in limits.items())
     ):
         wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
-        raise InvalidInput(f"{name} must be a finite number {wanted}, found {value!r}")
+        raise InvalidInput(f"{name} must be a finite number {wanted}, found {short(value)}")
     object.__setattr__(owner, name, float(value))
 
 
 def check_flag(owner: object, name: str) -> None:
     """Check that a setting is a bool."""
     if not isinstance(getattr(owner, name), bool):
-        raise InvalidInput(f"{name} must be True or False, found {getattr(owner, name)!r:.60}")
+        raise InvalidInput(f"{name} must be True or False, found {short(getattr(owner, name))}")
 
 
 def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
@@ -80,34 +81,36 @@ def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
     value = getattr(owner, name)
     if not isinstance(value, str) or value not in choices:
         wanted = " or ".join(repr(choice) for choice in choices)
-        raise InvalidInput(f"{name} must be {wanted}, found {value!r:.60}")
+        raise InvalidInput(f"{name} must be {wanted}, found {short(value)}")
 
 
 def check_law(law: object) -> None:
     """Check that directions can be drawn from this distribution."""
-    if law not in ("normal", "rademacher"):
-        raise InvalidInput(f"law must be 'normal' or 'rademacher', found {law!r:.60}")
+    if not isinstance(law, str) or law not in ("normal", "rademacher"):
+        raise InvalidInput(f"law must be 'normal' or 'rademacher', found {short(law)}")
 
 
 def check_space(owner: Any) -> None:
     """Check the settings space, if there is one, and bounds."""
     space, bounds = getattr(owner, "space", "euclidean"), owner.bounds
-    if space not in ("euclidean", "gaussian"):
-        raise InvalidInput(f"space must be 'euclidean' or 'gaussian', found {space!r}")
+    if not isinstance(space, str) or space not in ("euclidean", "gaussian"):
+        raise InvalidInput(f"space must be 'euclidean' or 'gaussian', found {short(space)}")
     if bounds is None:
         return
     if space == "gaussian":
         raise InvalidInput("space='gaussian' has no bounds; use either bounds or space='gaussian'")
     try:
-        lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)
+        lower, upper = (as_numbers(b, "a bound") for b in bounds)
         ordered = bool(np.all(lower < upper))
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError) as error:
         raise InvalidInput(
             "bounds must be (lower, upper), each a number or a list of one number per coordinate; "
-            f"found {bounds!r}"
+            f"found {short(bounds)}"
         ) from error
     if not ordered or lower.ndim > 1 or upper.ndim > 1:
-        raise InvalidInput(f"every lower bound must be below its upper bound, found {bounds!r}")
+        raise InvalidInput(
+            f"every lower bound must be below its upper bound, found {short(bounds)}"
+        )
     object.__setattr__(owner, "bounds", (_plain(lower), _plain(upper)))
 
 

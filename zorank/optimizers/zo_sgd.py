@@ -15,7 +15,7 @@ import numpy as np
 from zorank.errors import InvalidInput
 from zorank.estimators import cloud_of
 from zorank.optimizers.descent import Descent, neighbours
-from zorank.optimizers.settings import check_choice, check_count
+from zorank.optimizers.settings import MAX_CANDIDATES, check_choice, check_count
 from zorank.slates import Slate, Space
 from zorank.types import Answer, Values, Vector
 
@@ -48,7 +48,7 @@ class ZOSGD(Descent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count(self, "m", 2)
+        check_count(self, "m", 2, MAX_CANDIDATES)
         check_choice(self, "baseline", ("point", "mean"))
         check_choice(self, "scale", ("radius", "spread"))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, MissingExtra, short
 from zorank.types import Vector
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class CLIP:
         prompt: Any = self.prompt
         if not isinstance(prompt, str) or not prompt.strip():
             raise InvalidInput(
-                f"clip needs a prompt that says what pictures should show, found {prompt!r:.60}; "
+                f"clip needs a prompt that says what pictures should show, found {short(prompt)}; "
                 'for instance prompt="a snowy night"'
             )
         object.__setattr__(self, "model", str(self.model))

@@ -9,7 +9,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
-from zorank.errors import InvalidInput, ZorankError
+from zorank.errors import InvalidInput, ZorankError, short
 from zorank.oracles.pictures import Score
 from zorank.protocols import Judge, Scorer
 
@@ -94,7 +94,7 @@ def judge_maker(found: Any, name: str = "this object") -> JudgeMaker:
         return lambda **options: FunctionJudge(partial(found, **options) if options else found)
     raise InvalidInput(
         f"{name} is not a judge: expected a function of pictures that returns a number for each, "
-        f"or an object or a class with such a method score(pictures), found {found!r:.60}"
+        f"or an object or a class with such a method score(pictures), found {short(found)}"
     )
 
 
@@ -112,7 +112,7 @@ def _names(name: str, found: Any, member: str) -> tuple[str, ...] | None:
         return None
     if not isinstance(declared, tuple) or not all(isinstance(each, str) for each in declared):
         raise InvalidInput(
-            f"the judge {name} declares {member} = {declared!r:.60}; expected a tuple of texts, "
+            f"the judge {name} declares {member} = {short(declared)}; expected a tuple of texts, "
             'such as ("torch",) for requires or ("landscape",) for renderers'
         )
     return declared

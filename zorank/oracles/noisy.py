@@ -6,12 +6,15 @@ crash, a noisy oracle gives the same answer. Different slates get independent no
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from zorank import rng
-from zorank.errors import InvalidInput
+from zorank._arrays import is_real
+from zorank.errors import InvalidInput, short
 from zorank.executors import Objective, evaluate
 from zorank.protocols import Oracle
 from zorank.slates import Slate
@@ -29,7 +32,7 @@ class GaussianNoise:
     vectorized: bool = False
 
     def __post_init__(self) -> None:
-        _require(self.sd >= 0, f"sd must be 0 or more, found {self.sd}")
+        _check(self.sd, "sd must be 0 or more", lambda sd: sd >= 0)
 
     def answer(self, slate: Slate) -> Answer:
         """Return the answer from noisy values."""
@@ -49,7 +52,7 @@ class PlackettLuce:
     vectorized: bool = False
 
     def __post_init__(self) -> None:
-        _require(self.temperature > 0, f"temperature must be above 0, found {self.temperature}")
+        _check(self.temperature, "temperature must be above 0", lambda t: t > 0)
 
     def answer(self, slate: Slate) -> Answer:
         """Return the answer; sorting by values with Gumbel noise is Plackett–Luce choice."""
@@ -71,16 +74,13 @@ class RandomSwaps:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _require(
-            0 <= self.probability <= 1,
-            f"probability must be from 0 to 1, found {self.probability}",
-        )
+        _check(self.probability, "probability must be from 0 to 1", lambda p: 0 <= p <= 1)
 
     def answer(self, slate: Slate) -> Answer:
         """Return the oracle's answer after the swaps."""
         answer = self.judge.answer(slate)
         if not isinstance(answer, Ranking) or answer.worst or answer.among is not None:
-            raise InvalidInput(f"RandomSwaps needs a ranking, best first, found {answer!r:.60}")
+            raise InvalidInput(f"RandomSwaps needs a ranking, best first, found {short(answer)}")
         draws = _noise(self.seed, slate)
         order = list(answer.best)
         unnamed = sorted(set(range(len(slate))) - set(answer.named))
@@ -105,7 +105,7 @@ class JustNoticeable:
     vectorized: bool = False
 
     def __post_init__(self) -> None:
-        _require(self.threshold >= 0, f"threshold must be 0 or more, found {self.threshold}")
+        _check(self.threshold, "threshold must be 0 or more", lambda t: t >= 0)
 
     def answer(self, slate: Slate) -> Answer:
         """Return the answer, with ties of close values."""
@@ -136,6 +136,6 @@ def _noise(seed: int, slate: Slate) -> np.random.Generator:
     return rng.for_content(seed, slate.question.encode(), slate[0].tobytes(), slate[-1].tobytes())
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise InvalidInput(message)
+def _check(value: object, wanted: str, fits: Callable[[Any], bool]) -> None:
+    if not is_real(value) or not fits(value):
+        raise InvalidInput(f"{wanted}, found {short(value)}")

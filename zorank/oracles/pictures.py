@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput, required_by
+from zorank.errors import InvalidInput, required_by, short
 from zorank.protocols import Renderer
 from zorank.slates import Slate
 from zorank.types import Answer, Exhibit, Vector
@@ -56,7 +56,7 @@ class PictureOracle:
         if not callable(self.score):
             raise InvalidInput(
                 "score must be a function of pictures that returns a number for each, "
-                f"found {self.score!r:.60}; if it is a judge, pass its method judge.score"
+                f"found {short(self.score)}; if it is a judge, pass its method judge.score"
             )
         _check_batch(self.batch)
 
@@ -114,14 +114,14 @@ def _checked(scores: Any, count: int) -> Vector:
     try:
         numbers = np.asarray(plain, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"a judge must return numbers, found {plain!r:.60}") from error
+        raise InvalidInput(f"a judge must return numbers, found {short(plain)}") from error
     if numbers.size != count:
         raise InvalidInput(
             f"a judge must return {count} numbers for {count} pictures, "
             f"found an array of shape {numbers.shape}"
         )
     if not np.isfinite(numbers).all():
-        raise InvalidInput(f"a judge must return finite numbers, found {plain!r:.60}")
+        raise InvalidInput(f"a judge must return finite numbers, found {short(plain)}")
     return numbers.reshape(count)
 
 
@@ -131,4 +131,4 @@ def _name(candidate: Vector) -> bytes:
 
 def _check_batch(batch: Any) -> None:
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise InvalidInput(f"batch must be a whole number from 1, found {batch!r:.60}")
+        raise InvalidInput(f"batch must be a whole number from 1, found {short(batch)}")

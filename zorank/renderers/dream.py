@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zorank import descriptors
 from zorank.dream import model, vocabulary
 from zorank.dream.samplers import SAMPLERS
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, short, unknown_name
 from zorank.renderers import latents
 from zorank.renderers.candidates import check_candidate
 from zorank.renderers.options import option
@@ -60,14 +60,14 @@ class Dream:
         for name, (kind, words) in {**kinds, "guidance": (Real, "a number")}.items():
             found = getattr(self, name)
             if not isinstance(found, kind) or isinstance(found, bool):
-                raise InvalidInput(f"dream's {name} must be {words}, found {found!r}")
+                raise InvalidInput(f"dream's {name} must be {words}, found {short(found)}")
         vocabulary.read(self.prompt)
-        if self.sampler not in SAMPLERS:
+        if not isinstance(self.sampler, str) or self.sampler not in SAMPLERS:
             raise unknown_name("sampler", self.sampler, SAMPLERS)
         if not 2 <= self.steps <= 1000:
-            raise InvalidInput(f"dream needs from 2 to 1000 steps, found {self.steps!r}")
+            raise InvalidInput(f"dream needs from 2 to 1000 steps, found {short(self.steps)}")
         if not 0 <= self.guidance <= 20:
-            raise InvalidInput(f"the guidance must be from 0 to 20, found {self.guidance!r}")
+            raise InvalidInput(f"the guidance must be from 0 to 20, found {short(self.guidance)}")
         object.__setattr__(self, "size", check_size(self.size))
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, required_by
+from zorank.errors import InvalidInput, required_by, short
 
 _SIZES = (16, 4096)
 
@@ -18,7 +18,7 @@ def check_size(found: Any, what: str = "the size of a picture") -> int:
     whole = isinstance(found, Integral) and not isinstance(found, bool)
     if not whole or not smallest <= found <= largest:
         raise InvalidInput(
-            f"{what} must be a whole number from {smallest} to {largest}, found {found!r}"
+            f"{what} must be a whole number from {smallest} to {largest}, found {short(found)}"
         )
     return int(found)
 

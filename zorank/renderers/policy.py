@@ -11,18 +11,19 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from numbers import Integral, Real
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank._arrays import is_real, is_whole
+from zorank.errors import InvalidInput, short
 from zorank.renderers.options import option
 from zorank.renderers.pictures import check_size
 from zorank.renderers.threads import on_all_cores
 from zorank.rl import LearnedPolicy, PolicyProblem
 from zorank.rl.clips import Shot, film_clip, prepare
+from zorank.rl.environments import check_allowed
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.types import Exhibit, Vector, as_vector
 
@@ -58,13 +59,16 @@ class PolicyClips:
     def __post_init__(self) -> None:
         for name, (low, high) in {"seconds": (0.2, 60), "vigour": (0.01, 100)}.items():
             found: Any = getattr(self, name)
-            if not isinstance(found, Real) or not low <= float(found) <= high:
-                raise InvalidInput(f"{name} must be from {low} to {high}, found {found!r}")
+            if not is_real(found) or not low <= found <= high:
+                raise InvalidInput(f"{name} must be from {low} to {high}, found {short(found)}")
         if not isinstance(self.env, str) or not self.env:
-            raise InvalidInput(f"env must be the id of an environment, found {self.env!r}")
+            raise InvalidInput(f"env must be the id of an environment, found {short(self.env)}")
+        check_allowed(self.env)
         reset: Any = self.reset
-        if not isinstance(reset, Integral) or not 0 <= int(reset) < 2**31:
-            raise InvalidInput(f"reset must be a whole number from 0 to 2³¹ − 1, found {reset!r}")
+        if not is_whole(reset) or not 0 <= reset < 2**31:
+            raise InvalidInput(
+                f"reset must be a whole number from 0 to 2³¹ − 1, found {short(reset)}"
+            )
         object.__setattr__(self, "size", check_size(self.size))
 
     @property

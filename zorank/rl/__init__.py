@@ -4,6 +4,7 @@
 `LearnedPolicy` is the result: observation → action. `load_policy` reads it from a file.
 """
 
+from zorank.rl.environments import allow_environment
 from zorank.rl.problem import PolicyProblem, losses
 from zorank.rl.recipes import recipe
 from zorank.rl.saved import LearnedPolicy, load_policy
@@ -13,6 +14,7 @@ __all__ = [
     "LearnedPolicy",
     "PolicyProblem",
     "PolicySearch",
+    "allow_environment",
     "load_policy",
     "losses",
     "recipe",

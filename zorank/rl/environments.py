@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra, required_by
+from zorank.errors import InvalidInput, MissingExtra, required_by, short
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.rl.policy import ActionBounds, ActionSpace, Array
 from zorank.types import Vector
@@ -27,6 +28,8 @@ OVERFLOW = 1e100
 """Larger observations and returns count as diverged, because their squares would overflow."""
 MAX_STEPS = 10_000
 """The step limit of environments that have none."""
+
+_allowed_modules: set[str] = set()
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +132,40 @@ class GymnasiumEnvironment:
         return (total if abs(total) < OVERFLOW else -np.inf), rows
 
 
+def allow_environment(env: str) -> None:
+    """Allow an environment module:Name, whose module Gymnasium imports when it is made.
+
+    Only the command line and a user's own code call this. A request, a policy.json or a stored run
+    can name such an environment, but does not get its module imported.
+    """
+    module = _module_of(env)
+    if module:
+        _allowed_modules.add(module)
+
+
+def _module_of(env: object) -> str:
+    return env.partition(":")[0] if isinstance(env, str) and ":" in env else ""
+
+
+def check_allowed(env: str) -> None:
+    """Raise InvalidInput if making this environment would import a module that is not allowed."""
+    module = _module_of(env)
+    if module and module not in _allowed_modules and module not in sys.modules:
+        raise InvalidInput(
+            f"the environment {short(env)} is in the module {short(module)}, and a file or a "
+            "request cannot have modules imported; allow it on the command line, with --env "
+            f"{env:.60} of zorank studio or zorank rl replay, or in Python with "
+            f"zorank.rl.allow_environment({short(env)})"
+        )
+
+
 def make_env(env: str, **options: Any) -> Any:
-    """Make the Gymnasium environment of this id; raise InvalidInput if that fails."""
+    """Make the Gymnasium environment of this id; raise InvalidInput if that fails.
+
+    The module of an environment module:Name is imported only after `allow_environment`.
+    """
     gymnasium = load_gymnasium()
+    check_allowed(env)
     _silence_mujoco(env)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # advice to use a newer version of the environment
@@ -166,7 +200,7 @@ def horizon_of(env: Any, requested: int | None) -> int:
         return int(limit)
     if not 1 <= requested <= limit:
         raise InvalidInput(
-            f"an episode of {env.spec.id} has from 1 to {limit} steps, found {requested}"
+            f"an episode of {env.spec.id} has from 1 to {limit} steps, found {short(requested)}"
         )
     return requested
 

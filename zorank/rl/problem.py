@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zorank import rng
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.rl.batched import TASKS, BatchedEnvironment
 from zorank.rl.environments import Environment, Episodes, GymnasiumEnvironment
 from zorank.rl.observation_statistics import ObservationStatistics
@@ -20,6 +20,9 @@ from zorank.types import Vector
 
 FIRST_HELD_OUT = 2**31
 """Reset seeds from here on are for evaluation only."""
+
+MAX_PARAMETERS = 10**8
+"""The largest policy: a slate of more parameters does not fit into memory."""
 
 
 class EpisodeBatch(NamedTuple):
@@ -60,25 +63,32 @@ class PolicyProblem:
     def __post_init__(self) -> None:
         env: Any = self.env
         if not isinstance(env, str) or not env:
-            raise InvalidInput(f"env must be the id of an environment, found {env!r}")
+            raise InvalidInput(f"env must be the id of an environment, found {short(env)}")
         hidden: Any = self.hidden
         if not isinstance(hidden, list | tuple) or not all(_is_count(width) for width in hidden):
-            raise InvalidInput(f"hidden must be a list of widths of 1 or more, found {hidden!r}")
+            raise InvalidInput(
+                f"hidden must be a list of widths of 1 or more, found {short(hidden)}"
+            )
         object.__setattr__(self, "hidden", tuple(hidden))
         for name in ("bias", "normalise", "shared", "clip"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInput(
-                    f"{name} must be true or false, found {getattr(self, name)!r:.60}"
+                    f"{name} must be true or false, found {short(getattr(self, name))}"
                 )
         for name in ("horizon", "ranked_steps"):
             steps = getattr(self, name)
             if steps is not None and not _is_count(steps):
-                raise InvalidInput(f"{name} must be 1 step or more, found {steps!r:.60}")
+                raise InvalidInput(f"{name} must be 1 step or more, found {short(steps)}")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PolicyProblem:
         """Restore what `to_json` wrote; old data without "clip" means unclipped actions."""
-        return cls(**{"clip": False, **data})
+        try:
+            return cls(**{"clip": False, **data})
+        except TypeError as error:
+            raise InvalidInput(
+                f"{short(data)} is not a policy problem that zorank wrote: {error}"
+            ) from error
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values."""
@@ -105,7 +115,13 @@ class PolicyProblem:
         """The function that a parameter vector defines."""
         environment = self.environment
         outputs = environment.action_space.outputs
-        return Policy(environment.inputs, outputs, self.hidden, self.bias)
+        policy = Policy(environment.inputs, outputs, self.hidden, self.bias)
+        if policy.dim > MAX_PARAMETERS:
+            raise InvalidInput(
+                f"a policy with these hidden layers has more than {MAX_PARAMETERS:,} parameters; "
+                "make them narrower"
+            )
+        return policy
 
     @property
     def dim(self) -> int:
@@ -174,8 +190,8 @@ class PolicyProblem:
         self, policies: Sequence[tuple[Vector, ObservationStatistics]], episodes: int = 10
     ) -> list[float]:
         """Return the mean return of each policy on the same held-out resets."""
-        if episodes < 1:
-            raise InvalidInput(f"episodes must be 1 or more, found {episodes}")
+        if not _is_count(episodes):
+            raise InvalidInput(f"episodes must be 1 or more, found {short(episodes)}")
         resets = self.held_out(episodes)
         batches = [EpisodeBatch([x] * episodes, resets, stats) for x, stats in policies]
         found = self.batched_episodes(batches, whole=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 
 RECIPES: dict[str, tuple[str, dict[str, Any]]] = {
     "Swimmer": ("rank-ars", {"m": 8, "top": 3, "weigh": "winners", "step": 0.2, "mu": 0.2}),
@@ -59,8 +59,8 @@ def settings_for(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:
     """Return the settings for slates of m: at most m are ranked, and m // 2 directions used."""
     if m is None:
         return dict(settings)
-    if not isinstance(m, int) or m < 1:
-        raise InvalidInput(f"m must be a whole number of episodes, 1 or more, found {m!r}")
+    if not isinstance(m, int) or isinstance(m, bool) or m < 1:
+        raise InvalidInput(f"m must be a whole number of episodes, 1 or more, found {short(m)}")
     largest = {"k": m, "top": max(1, m // 2)}
     limited = {name: min(settings[name], largest[name]) for name in largest if name in settings}
     return {**settings, **limited, "m": m}
@@ -68,4 +68,6 @@ def settings_for(settings: Mapping[str, Any], m: int | None) -> dict[str, Any]:
 
 def _family(env: str) -> str:
     """Return an environment's id without its version."""
+    if not isinstance(env, str):
+        raise InvalidInput(f"env must be the id of an environment, found {short(env)}")
     return env.partition("-v")[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.rl.policy import ActionSpace, Array, Policy
 from zorank.rl.problem import PolicyProblem
@@ -103,8 +103,13 @@ class LearnedPolicy:
 
 def load_policy(folder: str | Path) -> LearnedPolicy:
     """Load a policy that `zorank rl --out FOLDER` or the studio saved, from its folder or file."""
-    file = Path(folder)
-    file = file / FILE if file.is_dir() else file
+    try:
+        file = Path(folder)
+        file = file / FILE if file.is_dir() else file
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"a policy is loaded from a folder or a file, found {short(folder)}"
+        ) from error
     try:
         return LearnedPolicy.from_json(json.loads(file.read_text()))
     except FileNotFoundError as error:

@@ -14,7 +14,7 @@ import numpy as np
 
 from zorank import optimizers
 from zorank._privacy import check_same_values, values_meta
-from zorank.errors import InvalidInput, ReplayError
+from zorank.errors import InvalidInput, ReplayError, short
 from zorank.protocols import AnyOptimizer, Store
 from zorank.rl.environments import Episodes
 from zorank.rl.observation_statistics import ObservationStatistics
@@ -22,7 +22,7 @@ from zorank.rl.problem import EpisodeBatch, PolicyProblem, losses
 from zorank.rl.recipes import recipe
 from zorank.rl.saved import LearnedPolicy
 from zorank.run import Run
-from zorank.stores import MemoryStore, open_store
+from zorank.stores import as_store
 
 
 class PolicySearch:
@@ -46,11 +46,13 @@ class PolicySearch:
         name: str | None = None,
         record_values: bool = True,
     ) -> None:
+        if not isinstance(problem, PolicyProblem):
+            raise InvalidInput(f"problem must be a PolicyProblem, found {short(problem)}")
         self.problem = problem
         self.record_values = record_values
         if optimizer is None:
             optimizer = optimizers.make(*recipe(problem.env))
-        opened = open_store(store) if isinstance(store, str) else store or MemoryStore()
+        opened = as_store(store)
         _check_same_problem(problem, opened, name)
         made = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
         meta = {"policy": problem.to_json()} | values_meta(record_values, made, problem.start())

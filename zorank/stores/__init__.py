@@ -5,7 +5,7 @@
 
 import os
 
-from zorank.errors import StoreError, required_by
+from zorank.errors import InvalidInput, StoreError, required_by, short
 from zorank.protocols import Store
 from zorank.stores.memory import MemoryStore
 
@@ -15,6 +15,8 @@ def open_store(url: str | os.PathLike[str]) -> Store:
 
     A missing database is created; one of an older zorank is upgraded.
     """
+    if not isinstance(url, (str, os.PathLike)):
+        raise StoreError(f"a store must be a URL or the path of a file, found {short(url)}")
     url = os.fspath(url)
     if url == "memory://":
         return MemoryStore()
@@ -26,11 +28,18 @@ def open_store(url: str | os.PathLike[str]) -> Store:
     return SQLStore(url if "://" in url else sqlite_url(url))
 
 
-def as_store(store: Store | str | None) -> Store:
+def as_store(store: Store | str | os.PathLike[str] | None) -> Store:
     """Return a store, open the store at a URL, or create one in memory for None."""
     if store is None:
         return MemoryStore()
-    return open_store(store) if isinstance(store, str) else store
+    if isinstance(store, (str, os.PathLike)):
+        return open_store(store)
+    methods = ("create", "record", "runs", "rounds", "last", "append", "answer")
+    if isinstance(store, type) or not all(callable(getattr(store, m, None)) for m in methods):
+        raise InvalidInput(
+            f"a store must be a URL, the path of a file or a store object, found {short(store)}"
+        )
+    return store
 
 
 def default_url() -> str:

@@ -12,9 +12,15 @@ from typing import ClassVar
 import numpy as np
 
 from zorank._directions import Law
-from zorank.errors import InvalidInput
 from zorank.estimators import rank_coefficients
-from zorank.optimizers.settings import check_count, check_law, check_number, widened_radius
+from zorank.optimizers.settings import (
+    MAX_CANDIDATES,
+    check_count,
+    check_flag,
+    check_law,
+    check_number,
+    widened_radius,
+)
 from zorank.slates import Points, Slate
 from zorank.types import Answer, Vector
 
@@ -44,15 +50,14 @@ class ModuleDescent:
     widen: float = 1.5
 
     def __post_init__(self) -> None:
-        check_count(self, "m", 2)
+        check_count(self, "m", 2, MAX_CANDIDATES)
         for name in ("step", "mu"):
             check_number(self, name, above=0, at_most=1e6)  # weights must not overflow
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
         check_number(self, "widen", at_least=1)
         check_law(self.law)
-        if not isinstance(self.relative, bool):
-            raise InvalidInput(f"relative must be True or False, found {self.relative!r:.60}")
+        check_flag(self, "relative")
 
     def init(self, x0: Vector) -> DescentState:
         """Return the state before the first round."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput, ReplayError
+from zorank.errors import InvalidInput, ReplayError, short
 from zorank.estimators import rank_coefficients
 from zorank.run import Run
 from zorank.torch.checkpoints import Checkpoints
@@ -93,9 +93,9 @@ class WeightReplay:
         undone = self._applied[-rounds:] if isinstance(rounds, int) and rounds > 0 else []
         if self.checkpoints is None and not all(applied.reversible for applied in undone):
             raise InvalidInput(
-                f"the last {rounds} rounds cannot be undone exactly: their moves were made by "
-                "another process, or are inexact because a grid has grown or the weights are of "
-                "half precision; give the trainer a folder for checkpoints to go back to"
+                f"the last {short(rounds)} rounds cannot be undone exactly: their moves were made "
+                "by another process, or are inexact because a grid has grown or the weights are "
+                "of half precision; give the trainer a folder for checkpoints to go back to"
             )
         self._run.undo(rounds)
         if self.checkpoints is not None:

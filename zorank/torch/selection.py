@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from fnmatch import fnmatchcase
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from torch import nn
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, short, unknown_name
 
 Only: TypeAlias = str | Sequence[str] | Callable[[str, nn.Parameter], object] | None
 """None (all with requires_grad), a glob such as "*.lora_*", several globs, or a predicate."""
@@ -17,7 +17,7 @@ Only: TypeAlias = str | Sequence[str] | Callable[[str, nn.Parameter], object] | 
 def select_parameters(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
     """Return the selected parameters by name; tied parameters come once."""
     if not isinstance(model, nn.Module):
-        raise InvalidInput(f"model must be a torch.nn.Module, found {model!r:.60}")
+        raise InvalidInput(f"model must be a torch.nn.Module, found {short(model)}")
     named = list(model.named_parameters(remove_duplicate=False))
     if only is None:
         wanted = {name for name, parameter in named if parameter.requires_grad}
@@ -42,7 +42,13 @@ def select_parameters(model: nn.Module, only: Only) -> dict[str, nn.Parameter]:
 
 
 def _matching(names: Sequence[str], only: str | Sequence[str]) -> set[str]:
-    globs = [only] if isinstance(only, str) else list(only)
+    listed: Any = (only,) if isinstance(only, str) else only
+    globs = tuple(listed) if isinstance(listed, (Sequence, Set)) else ()
+    if not globs or not all(isinstance(glob, str) for glob in globs):
+        raise InvalidInput(
+            "`only` must be a glob of names such as '*.lora_*', several of them, or a function of "
+            f"name and parameter; found {short(only)}"
+        )
     found: set[str] = set()
     for glob in globs:
         matches = {name for name in names if fnmatchcase(name, glob)}

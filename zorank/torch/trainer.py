@@ -17,13 +17,13 @@ import torch
 from torch import nn
 
 from zorank._directions import Law
-from zorank._progress import progress_bar, stops
-from zorank.errors import InvalidInput
+from zorank._progress import check_callback, progress_bar, stops
+from zorank.errors import InvalidInput, short
 from zorank.optimizers.settings import check_count
 from zorank.protocols import Store
 from zorank.rng import check_seed
 from zorank.run import Run
-from zorank.stores import MemoryStore, open_store
+from zorank.stores import as_store, open_store
 from zorank.torch.checkpoints import Checkpoints
 from zorank.torch.descent import DescentState, ModuleDescent
 from zorank.torch.replay import WeightReplay
@@ -131,7 +131,7 @@ class RankTrainer:
         slate = self.run.ask()
         if not isinstance(i, (int, np.integer)) or not 0 <= i < len(slate):
             raise InvalidInput(
-                f"candidate {i!r} is not on a slate of {len(slate)}; "
+                f"candidate {short(i)} is not on a slate of {len(slate)}; "
                 f"candidates count from 0 to {len(slate) - 1}"
             )
         try:
@@ -150,6 +150,8 @@ class RankTrainer:
         Meanwhile the module is in evaluation mode, without gradients. Until the round is answered,
         the candidates stay the same.
         """
+        if not callable(show):
+            raise InvalidInput(f"expected a function of the module, found {short(show)}")
         outputs = []
         for i in range(self._optimizer.m):
             with self.candidate(i) as model:
@@ -206,6 +208,9 @@ class RankTrainer:
             callback: called with the trainer after each round; stops by returning True or raising
                 StopIteration.
         """
+        check_callback(callback)
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
+            raise InvalidInput(f"rounds must be a whole number from 0, found {short(rounds)}")
         shown = progress and sys.stderr.isatty()
         with progress_bar(shown, rounds, "rounds", "loss") as show:
             while self.rounds < rounds:
@@ -255,13 +260,11 @@ def _open(
     if folder is not None:
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InvalidInput(f"the folder {folder} cannot be made: {error}") from error
+        except (OSError, TypeError, ValueError) as error:
+            raise InvalidInput(f"the folder {short(folder)} cannot be made: {error}") from error
         if store is None:
             return open_store(Path(folder) / "run.db"), name or "training"
-    if isinstance(store, str):
-        return open_store(store), name
-    return MemoryStore() if store is None else store, name
+    return as_store(store), name
 
 
 def _stored_metadata(store: Store, name: str | None) -> Mapping[str, Any] | None:
@@ -287,8 +290,8 @@ def _eval_mode(model: nn.Module) -> Iterator[None]:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InvalidInput(f"a loss must be a number, found {value!r:.60}") from error
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+        raise InvalidInput(f"a loss must be a number, found {short(value)}") from error
 
 
 def _ranking(values: Vector) -> Ranking:

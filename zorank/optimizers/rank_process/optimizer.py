@@ -47,6 +47,9 @@ from zorank.types import Answer, Vector
 LENGTHSCALE_PRIOR_SD = {"gaussian": 0.75, "euclidean": 2.0}
 """The prior's standard deviation of log ℓ: the scale of the shell is known, others are not."""
 
+MAX_CANDIDATES = 2000
+"""The largest slate: the time of an answer grows with its cube."""
+
 MAX_COORDINATE = 1e140
 """Beyond so many sigma0 a squared distance overflows."""
 
@@ -79,7 +82,7 @@ class RankProcess:
     bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        check_slate_size(self)
+        check_slate_size(self, largest=MAX_CANDIDATES)
         check_number(self, "sigma0", above=0, at_least=1 / MAX_COORDINATE, at_most=MAX_COORDINATE)
         check_flag(self, "pick")
         check_flag(self, "pairs")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, RenderError, ZorankError
+from zorank._arrays import is_real, plain
+from zorank.errors import InvalidInput, RenderError, ZorankError, short
 from zorank.renderers import latents
 from zorank.renderers.diffusers import models, painting, samplers
 from zorank.renderers.diffusers.models import DTYPES, Model
@@ -90,17 +90,21 @@ class Diffusers:
         for name, (lowest, highest) in LIMITS.items():
             found = getattr(self, name)
             if not lowest <= found <= highest:
-                raise InvalidInput(f"{name} must be from {lowest} to {highest}, found {found!r}")
+                raise InvalidInput(
+                    f"{name} must be from {lowest} to {highest}, found {short(found)}"
+                )
         if bool(self.width) != bool(self.height):  # pipelines would then ignore the one given
             raise InvalidInput(
                 f"give both width and height, or neither; found {self.width} × {self.height}"
             )
         if self.dtype not in DTYPES:
-            raise InvalidInput(f"dtype must be one of {', '.join(DTYPES)}, found {self.dtype!r}")
+            raise InvalidInput(
+                f"dtype must be one of {', '.join(DTYPES)}, found {short(self.dtype)}"
+            )
         if not models.DEVICE.fullmatch(self.device):
             raise InvalidInput(
                 f"device must be one of auto, cuda, cuda:1 and so on, mps, cpu, "
-                f"found {self.device!r}"
+                f"found {short(self.device)}"
             )
         samplers.check_name(self.sampler)
         object.__setattr__(self, "tune", "+".join(parts_of(self.tune)))
@@ -244,17 +248,21 @@ class Diffusers:
             raise _failed(error) from error
 
 
+MAX_NUMBER = 1e300
+"""Larger numbers count as infinite."""
+
+
 def _check_type(name: str, found: Any, wanted: type) -> None:
     """Raise unless an option, from a form or a command, has the type of its default."""
-    number = isinstance(found, Real) and not isinstance(found, bool)
+    number = is_real(found) and bool(abs(plain(found)) < MAX_NUMBER)
     fits = {
         str: isinstance(found, str),
         int: number and float(found).is_integer(),
-        float: number and bool(np.isfinite(found)),
+        float: number,
     }
     if not fits[wanted]:
         words = {str: "a text", int: "a whole number", float: "a number"}
-        raise InvalidInput(f"{name} must be {words[wanted]}, found {found!r}")
+        raise InvalidInput(f"{name} must be {words[wanted]}, found {short(found)}")
 
 
 def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:

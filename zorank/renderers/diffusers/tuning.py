@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.renderers.candidates import check_candidate
 from zorank.types import Vector
 
@@ -29,7 +29,7 @@ def parts_of(tune: str) -> tuple[str, ...]:
     if len(set(named)) < len(named) or not set(named) <= set(PARTS):
         raise InvalidInput(
             f"tune must be {', '.join(PARTS[:-1])} or {PARTS[-1]}, or several of them joined by "
-            f"+, such as latents+guidance; found {tune!r}"
+            f"+, such as latents+guidance; found {short(tune)}"
         )
     return tuple(part for part in PARTS if part in named)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, ZorankError
 from zorank.protocols import Renderer
 from zorank.renderers.interface.reading import takes_parameter, text, title
 from zorank.renderers.interface.resolved import ResolvedRenderer, resolve
@@ -65,7 +65,21 @@ class RendererKind:
         A factory is called once: the renderer that it makes is kept.
         """
         kind = cls.of(name, found)
-        made = kind.make()
+        required = [o for o, default in kind.options.items() if default is inspect.Parameter.empty]
+        if required:
+            raise InvalidInput(
+                f"{name} is not a renderer: it cannot be called without {', '.join(required)}, "
+                "and a renderer is an object with `dim` and `render(candidates)`, or a class or "
+                "function without required arguments that makes one"
+            )
+        try:
+            made = kind.make()
+        except ZorankError:
+            raise
+        except (Exception, SystemExit) as error:  # a user's code may raise anything
+            raise InvalidInput(
+                f"the renderer {name} cannot be made ({type(error).__name__}: {error})"
+            ) from error
         _ = made.dim
         return kind if isinstance(found, type) else cls.of(name, made.renderer)
 

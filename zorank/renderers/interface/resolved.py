@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput
+from zorank.errors import InvalidInput, short
 from zorank.protocols import Renderer
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.interface.reading import method, read, takes_parameter, text, title
@@ -95,7 +95,7 @@ class ResolvedRenderer:
             )
         for found in exhibits:
             if not (hasattr(found, "media_type") and hasattr(found, "data")):
-                raise TypeError(f"render must return an Exhibit for each, found {found!r:.60}")
+                raise TypeError(f"render must return an Exhibit for each, found {short(found)}")
         return exhibits
 
     def resized(self, size: int | None) -> ResolvedRenderer:
