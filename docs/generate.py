@@ -27,9 +27,11 @@ TABLES = {
     "settings": paper_tables.settings,
     "values": paper_tables.values,
     "changed": paper_tables.changed,
+    "decays": paper_tables.decays,
     "field": paper_tables.field,
     "sittings": paper_tables.sittings,
     "words": paper_tables.words,
+    "often": paper_tables.often,
     "cost": scale_tables.cost,
     "sent": scale_tables.sent,
     "units": scale_tables.units,
@@ -49,6 +51,9 @@ TABLES = {
     "judgeclaims": judge_tables.judge_claims,
     "raters": judge_tables.raters,
     "shown": judge_tables.shown,
+    "gridends": judge_tables.grid_ends,
+    "leastlead": judge_tables.least_lead,
+    "tenrounds": judge_tables.ten_rounds,
 }
 
 

@@ -63,6 +63,48 @@ def test_a_result_that_changes_changes_its_rows(sentences, tmp_path, monkeypatch
     assert all(row in page for row in committed)
 
 
+@pytest.mark.parametrize(
+    ("interval", "one_sided", "two_sided"),
+    [
+        ((0.6, 1.9), "✓", "✓"),
+        ((1.1, 2.1), "✓", "↑"),
+        ((24.0, 70.0), "✓", "↑"),
+        ((0.6, 2.1), "✓", "?"),
+        ((0.4, 0.6), "?", "?"),
+        ((0.1, 0.4), "✗", "✗"),
+    ],
+)
+def test_similar_means_on_par_both_ways(sentences, interval, one_sided, two_sided):
+    claim = sentences.Claim("a on par with b", "", "", "", interval[0] > 0.5, 1.0, interval, 0.5)
+    assert sentences.mark(claim, False) == one_sided
+    assert sentences.mark(claim, True) == two_sided
+
+
+@pytest.mark.parametrize(
+    ("needed", "error", "found"),
+    [("≥ 0.5", 0.2, "yes"), ("≥ 0.5", 0.3, "undecided"), ("0.5 to 1.1", 0.1, "undecided")],
+)
+def test_a_bound_within_the_interval_is_undecided(sentences, needed, error, found):
+    from _generate import judge_tables
+
+    claim = {"needed": needed, "measured": 1.0, "standard_error": error, "holds": True}
+    assert judge_tables.holds(claim) == found
+    assert judge_tables.holds({**claim, "needed": "≤ 2", "standard_error": None}) == "yes"
+
+
+def test_what_differs_in_a_replicate_is_counted(sentences):
+    from _generate import paper_tables, values
+
+    replicate = json.loads((DOCS / "results" / "noise-replicate.json").read_text())
+    before = "\n".join(paper_tables.changed(replicate))
+    assert "0 of 3 “ahead”" in before
+    for claim in replicate["claims"]:
+        if claim["name"].endswith("ahead of ZO-SGD, minus f(x)"):
+            claim.update(holds=False, interval=[0.1, 0.2])
+    assert "3 of 3 “ahead”" in "\n".join(paper_tables.changed(replicate))
+    assert values.results("noise")["name"] == replicate["name"]
+
+
 def test_a_check_without_a_claim_is_an_error(sentences):
     with pytest.raises(KeyError, match="no claim of simple"):
         sentences.checked(["simple", "ZO-RankSGD ahead of everything"])

@@ -44,6 +44,19 @@ def test_noisy_values_shorten_the_direction_by_the_factor(oracle, factor, m):
     assert 0 < factor < 1
 
 
+@pytest.mark.parametrize("temperature", [0.01, 0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize(("mu", "slope"), [(1.0, 1.0), (0.1, 3.0)])
+def test_plackett_luces_factor_against_a_fine_sum(temperature, mu, slope):
+    # The midpoint rule for E[Δ tanh(Δ/2τ)]/E Δ with Δ = √2 μ|∇f| z, z = |N(0, 1)|.
+    z = (np.arange(1_000_000) + 0.5) * 1e-5
+    density = np.exp(-z * z / 2)
+    difference = np.sqrt(2) * mu * slope * z
+    known = (density * difference * np.tanh(difference / (2 * temperature))).sum()
+    expected = known / (density * difference).sum()
+    factor = noise_theory.plackett_luce_factor(temperature, mu, slope)
+    assert factor == pytest.approx(expected, rel=1e-7)
+
+
 @pytest.mark.parametrize("m", [2, 6])
 @pytest.mark.parametrize("probability", [0.1, 0.5])
 def test_random_swaps_shorten_the_direction_by_the_factor(m, probability):

@@ -12,7 +12,7 @@ import numpy as np
 from zorank._arrays import is_real, plain
 from zorank.errors import InvalidInput, short
 from zorank.planning import normal_order_means
-from zorank.theory import LARGEST, check_mk, check_positive
+from zorank.theory import LARGEST, check_mk, check_positive, gauss_legendre
 
 
 def gaussian_factor(sd: float, mu: float, slope: float) -> float:
@@ -23,10 +23,13 @@ def gaussian_factor(sd: float, mu: float, slope: float) -> float:
 def plackett_luce_factor(temperature: float, mu: float, slope: float) -> float:
     """Return the factor of `PlackettLuce`: E[|Δ| tanh(|Δ|/2τ)]/E|Δ| with Δ ~ N(0, 2μ²|∇f|²)."""
     check_positive(temperature=temperature)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(120)
-    difference = np.sqrt(2) * _signal(mu, slope) * np.abs(nodes)
-    known = weights @ (difference * np.tanh(difference / (2 * temperature)))
-    return float(known / (weights @ difference))
+    signal = _signal(mu, slope)
+    nodes, weights = gauss_legendre(200)
+    z = 5 * (nodes + 1)  # |N(0, 1)|, whose density beyond 10 is negligible
+    density = 10 * weights * np.exp(-z * z / 2) / np.sqrt(2 * np.pi)
+    difference = np.sqrt(2) * signal * z
+    known = density @ (difference * np.tanh(difference / (2 * temperature)))
+    return float(known * np.sqrt(np.pi) / (2 * signal))
 
 
 def just_noticeable_bound(threshold: float, mu: float, slope: float) -> float:

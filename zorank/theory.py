@@ -51,7 +51,7 @@ def second_moment_bound(
 ) -> float:
     """Return Lemma 4's bound on E|g̃|²; M1 and M2 default to Lemma 3's bound 2d.
 
-    Its proof holds for k = m only: see `ranking_moment_bound` for other rankings.
+    Its proof holds for full rankings, k ≥ m − 1, only: see `ranking_moment_bound` for others.
     """
     check_positive(d=d)
     for name, value in (("m1", m1), ("m2", m2)):  # an estimate may be negative
@@ -129,8 +129,9 @@ def theorem_1_bound(
     """Return Theorem 1's bound on E min_t |∇f(x_t)| after `steps` steps; gap is f(x0) − f*.
 
     E|g̃|² is bounded by `ranking_moment_bound` and, for full rankings, by Lemma 4 if that is
-    smaller; m1 and m2 are used for full rankings only. For k < m − 1, that Lemma 1 holds is
-    assumed: it was checked by sampling, but is proved for full rankings only.
+    smaller; m1 and m2 are used for full rankings only. For k < m − 1 this is not a proved bound:
+    it needs Lemma 1, which is false for some f then. With f = x − x√(x² + 10⁻⁴)/2, d = 1, μ = 1
+    and (100, 1) the mean direction at 0 points the wrong way.
     """
     m, k = check_mk(m, k)
     check_positive(gap=gap, steps=steps, eta=eta, mu=mu, smoothness=smoothness, d=d)

@@ -1,5 +1,6 @@
 """Tables of the benchmark of judges."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,8 +10,8 @@ from zorank.experiments.measured import Gained, compare
 
 METHODS = {
     PROCESS: "rank-process",
-    BEST: "Algorithm 3, best μ",
-    WORST: "its worst μ",
+    BEST: "Algorithm 3, best μ and η",
+    WORST: "its worst",
     PAPER: "paper's μ, η",
     SEPCMA: "sep-CMA-ES",
     NEIGHBOURS: "near",
@@ -25,6 +26,7 @@ RATERS = {
     "ties": "ties what differs by less than .2 sd",
     "tires": "tires: noise grows by a tenth an answer",
 }
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?= to|$)")
 CERTAIN = 1.96
 """Standard errors on either side of a 95% interval."""
 
@@ -44,17 +46,69 @@ def judge_claims(found: dict[str, Any]) -> list[str]:
     lines = ["| rank-process … | measured | wanted | holds |", "| --- " * 4 + "|"]
     for claim in found["claims"]:
         measured = f"{claim['measured']:.2f} ± {claim['standard_error']:.2f}"
-        told = f"{claim['name']} | {measured} | {claim['needed']} | {_holds(claim)}"
+        told = f"{claim['name']} | {measured} | {claim['needed']} | {holds(claim)}"
         lines.append(f"| {told} |")
     return lines
 
 
-def _holds(claim: Mapping[str, Any]) -> str:
-    bounds = [float(word) for word in claim["needed"].split() if word not in ("≥", "to")]
-    half = CERTAIN * claim["standard_error"]
+def holds(claim: Mapping[str, Any]) -> str:
+    """Say whether a claim holds; undecided if a bound lies within its 95% interval."""
+    bounds = [float(word) for word in NUMBER.findall(claim["needed"])]
+    half = CERTAIN * (claim["standard_error"] or 0.0)
     if any(abs(claim["measured"] - bound) <= half for bound in bounds):
         return "undecided"
     return "yes" if claim["holds"] else "**no**"
+
+
+def grid_ends(found: dict[str, Any]) -> list[str]:
+    """Say in how many cases the best setting lies at an end of its grid, and which η is best."""
+    grids, cases = found["grids"], found["cases"]
+    told = []
+    for method, name, option in (
+        (BEST, "Algorithm 3", "mu"),
+        (SEPCMA, "sep-CMA-ES", "sigma"),
+        (NEIGHBOURS, "near", "mu"),
+    ):
+        ends = (grids[option][0], grids[option][-1])
+        count = sum(case["methods"][method]["setting"] in ends for case in cases)
+        told.append(f"{name} in {count}")
+    mus, sigmas, steps = (
+        ", ".join(f"{value:g}" for value in grids[name]) for name in ("mu", "sigma", "step")
+    )
+    shorter = sum(case["best_step"] == grids["step"][0] for case in cases)
+    return [
+        f"The grids: μ of {mus}; η of {steps} for Algorithm 3; σ of {sigmas}. "
+        f"Of {len(cases)} cases the best value lies at an end of its grid for "
+        f"{', '.join(told)}. Algorithm 3 is best with η = {grids['step'][0]:g} in {shorter} cases."
+    ]
+
+
+def least_lead(found: dict[str, Any]) -> list[str]:
+    """Say in which case the lead over Algorithm 3 is smallest, and how large it is."""
+    claim = _claim(found, f"minus {BEST}: least case")
+    return [f"{claim['where']}: {_measured(claim)}, {_order(claim)}"]
+
+
+def ten_rounds(found: dict[str, Any]) -> list[str]:
+    """Say how ten rounds of rank-process compare with sixteen of Algorithm 3."""
+    claim = _claim(found, "after 10 rounds")
+    return [f"{_measured(claim)}, {_order(claim)}"]
+
+
+def _claim(found: Mapping[str, Any], start: str) -> Mapping[str, Any]:
+    (claim,) = (claim for claim in found["claims"] if claim["name"].startswith(start))
+    return claim
+
+
+def _measured(claim: Mapping[str, Any]) -> str:
+    return f"{claim['measured']:.2f} ± {claim['standard_error']:.2f} sd"
+
+
+def _order(claim: Mapping[str, Any]) -> str:
+    """Return "ahead" or "behind", if 0 lies outside the 95% interval of a lead."""
+    if abs(claim["measured"]) <= CERTAIN * claim["standard_error"]:
+        return "undecided"
+    return "ahead" if claim["measured"] > 0 else "behind"
 
 
 def raters(found: dict[str, Any]) -> list[str]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from _generate.judge_tables import holds
+
 RESULTS = Path(__file__).parents[1] / "results"
 MARKS = (5, 10, 20)
 
@@ -40,14 +42,14 @@ def _after(line: Mapping[str, Any]) -> str:
 
 
 def look_claims(found: dict[str, Any]) -> list[str]:
+    """List the claims; one is undecided if a 95% interval contains its bound."""
     lines = ["| rank-looks … | seeds | measured | needed | holds |", "| --- " * 5 + "|"]
     for study in found["studies"]:
         for claim in study["claims"]:
             error = claim["standard_error"]
             measured = f"{claim['measured']:.2f}" + ("" if error is None else f" ±{error:.2f}")
-            holds = "yes" if claim["holds"] else "**no**"
-            told = f"{claim['name']} | {study['seeds']} | {measured} | {claim['needed']} | {holds}"
-            lines.append(f"| {told} |")
+            about = f"{claim['name']} | {study['seeds']} | {measured} | {claim['needed']}"
+            lines.append(f"| {about} | {holds(claim)} |")
     return lines
 
 

@@ -30,12 +30,81 @@ def changed(replicate: dict[str, Any]) -> list[str]:
         if first.verdict != second.verdict
     ]
     head = ["| claim | on | at | this run | the replicate |", "| --- " * 5 + "|"]
-    return [f"{len(rows)} of {len(pairs)} verdicts differ:", "", *head, *rows]
+    remarks = ["", *_published(pairs), *_agreed(pairs)]
+    return [f"{len(rows)} of {len(pairs)} verdicts differ:", "", *head, *rows, *remarks]
 
 
-def verdict(claim: Claim) -> str:
-    """Return the verdict, the measurement and its interval."""
-    told = f"{claim.verdict} {_number(claim.measured)}"
+def _published(pairs: list[tuple[Claim, Claim]]) -> list[str]:
+    """Say how many verdicts against the published baseline differ at the end of the runs."""
+    counts = []
+    for kind in ("on par", "ahead", "varies less"):
+        those = [
+            first.verdict != second.verdict
+            for first, second in pairs
+            if kind in first.name and "minus f(x)" in first.name and first.at == "10,000 points"
+        ]
+        counts.append(f"{sum(those)} of {len(those)} “{kind}”")
+    return [
+        "Against the published baseline at 10,000 points, these verdicts differ: "
+        + ", ".join(counts)
+        + "."
+    ]
+
+
+def _agreed(pairs: list[tuple[Claim, Claim]]) -> list[str]:
+    """List what both runs decide alike on Rosenbrock, against the mean."""
+    words = {"✓": "ahead", "✗": "behind"}
+    those = [
+        f"{words[first.verdict]} at {first.where.partition(', ')[2]}, {first.at}"
+        for first, second in pairs
+        if first.name.endswith("ahead of ZO-SGD, minus the mean")
+        if first.verdict == second.verdict != "?"
+    ]
+    return [
+        f"On Rosenbrock, against the mean, {len(those)} results are decided alike in both runs: "
+        f"ZO-RankSGD is {'; '.join(those)}. We draw no conclusion about the rest."
+    ]
+
+
+def decays(ablations: dict[str, Any]) -> list[str]:
+    """Compare runs with a decay of η and μ with those of Figure 1: means of f."""
+    marks = (1_000, 3_000, 10_000)
+    lines = ["| on | method | " + " | ".join(f"{mark:,} points" for mark in marks) + " |"]
+    lines.append("| --- " * (len(marks) + 2) + "|")
+    for problem in ("quadratic", "rosenbrock"):
+        for found, suffix, labels in (
+            (results("simple"), ", Figure 1", ("ZO-RankSGD", "ZO-SGD", "CMA-ES")),
+            (ablations, ", with decay", ("ZO-RankSGD", "ZO-RankSGD, no line search")),
+        ):
+            for label in labels:
+                at = _means(found, problem, label)
+                cells = " | ".join(_number(at[mark]) for mark in marks)
+                lines.append(f"| {problem.capitalize()} | {label}{suffix} | {cells} |")
+    return [*lines, "", _lowest(ablations, "quadratic", marks)]
+
+
+def _means(found: dict[str, Any], problem: str, label: str) -> dict[int, float]:
+    (line,) = (
+        each for each in found["lines"] if (each["problem"], each["label"]) == (problem, label)
+    )
+    return dict(zip(line["points"], line["mean"], strict=True))
+
+
+def _lowest(ablations: dict[str, Any], problem: str, marks: tuple[int, ...]) -> str:
+    """Say at which points ZO-RankSGD with a decay has a lower mean than values and CMA-ES."""
+    ours = _means(ablations, problem, "ZO-RankSGD, no line search")
+    rivals = [_means(results("simple"), problem, label) for label in ("ZO-SGD", "CMA-ES")]
+    where = [f"{mark:,}" for mark in marks if all(ours[mark] < r[mark] for r in rivals)]
+    told = " and ".join(", ".join(where).rsplit(", ", 1)) if where else "none of these"
+    return (
+        f"On the {problem}, if η and μ decay, ZO-RankSGD without a line search has a lower mean "
+        f"than ZO-SGD and CMA-ES of Figure 1 at {told} points."
+    )
+
+
+def verdict(claim: Claim, mark: str = "") -> str:
+    """Return the verdict, or another mark, the measurement and its interval."""
+    told = f"{mark or claim.verdict} {_number(claim.measured)}"
     if claim.interval is None:
         return told
     low, high = claim.interval
@@ -109,6 +178,13 @@ def words(found: dict[str, Any]) -> list[str]:
         for word, row in found["words"].items()
     ]
     return _table(["word", "found", "pictures", "missed in landscapes that show it"], 4, rows)
+
+
+def often(found: dict[str, Any]) -> list[str]:
+    """Say how many words are found in at least nine pictures of ten."""
+    return [
+        f"{sum(row['found'] >= 0.9 for row in found['words'].values())} of {len(found['words'])}"
+    ]
 
 
 def _table(headings: list[str], columns: int, rows: list[list[str]]) -> list[str]:

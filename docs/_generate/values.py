@@ -5,20 +5,28 @@ results/, and a claim follows by its name, problem and time. Any other number fo
 `{{continuity median_random_pair}}`. An item of a list follows by its index, or by values of it:
 `{{field standings.peer=auto,dim=10.area}}`; exactly one item must have them. Two numbers with
 ` / ` between them are divided, and a key with a dot has quotes: `median_change."0.01"`.
-Before the file's name may stand
+Before the file's name stands
 
-- a verdict, ✓ ✗ or ?: the page cannot be made if the claim has another one, so that words such
-  as "ahead" and "undecided" cannot disagree with the data. A claim that is found by keys, as in
-  `{{✓ looks studies.0.claims.0.measured}}`, has ✓ or ✗ by its `holds`;
-- `1/`: the reciprocal, because "5 times higher" reads better than ".2 times lower";
-- `low` or `high`: an end of the claim's interval instead of the measurement.
+- for every claim its verdict, ✓ ✗ or ?, or > < or = if the interval lies above 1, below 1 or
+  contains it: the page cannot be made if the claim has another one, so
+  that words such as "ahead" and "undecided" cannot disagree with the data. A claim that is found
+  by keys, as in `{{✓ looks studies.0.claims.0.measured}}`, has ✓ or ✗ by its `holds`;
+- perhaps `1/`: the reciprocal, because "5 times higher" reads better than ".2 times lower", or
+  `-`: the negative, because "changes by" reads better than "falls short by";
+- perhaps `low`, `high` or `needed`: an end of the claim's interval, or the bound that it needs,
+  instead of the measurement.
 
 After the keys may stand a format of Python's, `{{dream words.snow.found :.0%}}`; without one,
 numbers have two significant digits.
+
+`{{count behind noise | ZO-RankSGD on par with *}}` counts claims by name and, after further bars,
+problem and time; * stands for any words. What is counted is a verdict, `decided`, `all`, or
+whether the interval lies above 1 (`ahead`), below (`behind`) or contains it (`even`).
 """
 
 import json
 import re
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,14 +39,16 @@ OF_PACKAGE = {"measured": measured.FILE}
 """Results that the package itself reads."""
 
 VALUE = re.compile(
-    r"\{\{\s*(?P<verdict>[✓✗?])?\s*(?P<end>low |high )?(?P<inverse>1/)?\s*"
+    r"\{\{\s*(?P<verdict>[✓✗?<>=])?\s*(?P<end>low |high |needed )?(?P<inverse>1/|-)?\s*"
     r"(?P<figure>[\w-]+)(?P<path>[\s|].+?)(?:\s+:(?P<format>[^}]+))?\s*\}\}"
 )
+ORDERS = {"ahead": ">", "behind": "<", "even": "="}
+COUNT = re.compile(r"\{\{count (?P<kind>[\w✓✗?]+) (?P<figure>[\w-]+) \| (?P<path>.+?)\s*\}\}")
 
 
 def filled(page: str) -> str:
     """Return a template with its numbers."""
-    return VALUE.sub(_value, page)
+    return VALUE.sub(_value, COUNT.sub(_count, page))
 
 
 @cache
@@ -75,22 +85,50 @@ def _superscript(number: int) -> str:
 def _value(match: re.Match[str]) -> str:
     value = _claimed(match) if "|" in match["path"] else _looked_up(match)
     if match["inverse"]:
-        value = 1 / value
+        value = -value if match["inverse"] == "-" else 1 / value
     return format(value, match["format"]) if match["format"] else brief(value)
 
 
 def _claimed(match: re.Match[str]) -> float:
     name, where, at = (part.strip() for part in match["path"].split("|")[1:])
     claim = claim_of(match["figure"], name, where, at)
-    if match["verdict"] and match["verdict"] != claim.verdict:
-        raise ValueError(
-            f"the text says {match['verdict']} but the claim is {claim.verdict}: {match[0]}"
-        )
+    found = ORDERS[_order(claim)] if match["verdict"] in ORDERS.values() else claim.verdict
+    if match["verdict"] != found:
+        raise ValueError(f"the text says {match['verdict']} but the claim is {found}: {match[0]}")
     if match["end"] is None:
         return claim.measured
+    if match["end"] == "needed ":
+        return float(claim.needed)
     if claim.interval is None:
         raise ValueError(f"this claim has no interval: {match[0]}")
     return claim.interval[match["end"] == "high "]
+
+
+def _count(match: re.Match[str]) -> str:
+    patterns = [part.strip() for part in match["path"].split("|")]
+    claims = [
+        claim
+        for claim in (Claim(**each) for each in results(match["figure"])["claims"])
+        if all(map(fnmatchcase, (claim.name, claim.where, claim.at), patterns))
+    ]
+    if not claims:
+        raise KeyError(f"no claim fits {match[0]}")
+    kind = match["kind"]
+    if kind == "all":
+        return str(len(claims))
+    if kind in ("✓", "✗", "?"):
+        return str(sum(claim.verdict == kind for claim in claims))
+    if kind == "decided":
+        return str(sum(claim.verdict != "?" for claim in claims))
+    return str(sum(_order(claim) == kind for claim in claims))
+
+
+def _order(claim: Claim) -> str:
+    """Return on which side of 1 the interval lies."""
+    if claim.interval is None:
+        raise ValueError(f"{claim.name} has no interval")
+    low, high = claim.interval
+    return "ahead" if low > 1 else "behind" if high < 1 else "even"
 
 
 def _looked_up(match: re.Match[str]) -> float:
@@ -106,7 +144,7 @@ def _at(match: re.Match[str], path: str) -> float:
     for key in re.findall(r'(?<=")[^"]+(?=")|[^."]+', path.strip()):
         holds = found.get("holds") if isinstance(found, dict) else None
         found = _item(found, key) if isinstance(found, list) else found[key]
-    if match["verdict"] and match["verdict"] != {True: "✓", False: "✗"}.get(holds):
+    if match["verdict"] != {True: "✓", False: "✗"}.get(holds):
         raise ValueError(f"the text says {match['verdict']} but `holds` is {holds}: {match[0]}")
     return float(found)
 

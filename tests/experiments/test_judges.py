@@ -285,6 +285,20 @@ def test_every_condition_is_measured_once_and_shared_by_the_parts():
         judges.Study(parts=("all",))
 
 
+def test_the_grid_of_algorithm_3_has_two_steps_and_contains_the_papers_setting():
+    study = judges.Study()
+    tried = [
+        judges.METHODS[method](study.condition("sine", 20, Rater(), method, mu))
+        for method in judges.STEPS
+        for mu in study.grid(method)
+    ]
+    paper = judges.METHODS[judges.PAPER](study.condition("sine", 20, Rater(), judges.PAPER))
+    assert paper in tried
+    assert {(o.options["step"], o.options["mu"]) for o in tried} == {
+        (step, mu) for step in (1.0, 2.0) for mu in study.mus
+    }
+
+
 def lead(found, name):
     return next(claim for claim in found if claim["name"].startswith(name))
 
@@ -295,9 +309,11 @@ def test_claims_are_paired_by_seed_and_take_the_best_in_hindsight():
     luck = rng_.standard_normal((2, 1))  # shared by all conditions of a seed
 
     def sessions(c):
-        level = {judges.PROCESS: 5.0, judges.ALGORITHM_3: 4.0 + (c.setting or 0)}.get(
-            c.method, 2.0
-        )
+        level = {
+            judges.PROCESS: 5.0,
+            judges.ALGORITHM_3: 3.0 + (c.setting or 0),
+            judges.SHORTER: 4.0 + (c.setting or 0),
+        }.get(c.method, 2.0)
         gains = np.repeat(luck + level, study.rounds + 1, axis=1)
         seconds = np.array([0.1, 0.3])
         return Sessions(c.setting, gains, seconds, seconds, noise=np.array([0.05, 0.2]))
@@ -314,6 +330,9 @@ def test_claims_are_paired_by_seed_and_take_the_best_in_hindsight():
     (case,) = found["cases"]
     assert case["methods"][findings.BEST]["setting"] == 0.5
     assert case["methods"][findings.WORST]["setting"] == 0.1
+    assert case["methods"][findings.WORST]["gain"] == pytest.approx(3.1 + luck.mean())
+    assert case["best_step"] == 1.0
+    assert found["grids"]["step"] == [1.0, 2.0]
     assert found["slowest_round_of_rank_process_seconds"] == 0.3
     json.dumps(found, allow_nan=False)
 

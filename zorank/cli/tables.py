@@ -133,9 +133,9 @@ def _case_table(cases: Sequence[Mapping[str, Any]], pictures: int) -> Table:
     table = new_table(f"Gain after {pictures} pictures, sd of random pictures")
     table.caption_justify = "left"
     table.caption = (
-        "process: rank-process. Alg. 3: best μ in hindsight; worst: worst μ; paper: the paper's "
-        "η = 1, μ = 0.1. CMA: sep-CMA-ES, near: best neighbour, both with the best setting in "
-        "hindsight. random: the best of as many random pictures."
+        "process: rank-process. Alg. 3: best μ and η in hindsight; worst: worst μ and η; paper: "
+        "the paper's η = 1, μ = 0.1. CMA: sep-CMA-ES, near: best neighbour, both with the best "
+        "setting in hindsight. random: the best of as many random pictures."
     )
     _add_columns(table, ("taste", "noise", "d", *columns.values()), left=("taste",))
     for case in cases:
@@ -147,7 +147,7 @@ def _case_table(cases: Sequence[Mapping[str, Any]], pictures: int) -> Table:
 
 
 def _rater_table(raters: Mapping[str, Mapping[str, Any]]) -> Table:
-    table = new_table("Judges of noise 0.1: rank-process / Algorithm 3 (best μ)")
+    table = new_table("Judges of noise 0.1: rank-process / Algorithm 3 (best μ and η)")
     utilities = list(next(iter(raters.values())))
     _add_columns(table, ("judge", *utilities), left=("judge", *utilities))
     for name, of in raters.items():

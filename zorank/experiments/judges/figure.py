@@ -30,8 +30,13 @@ from zorank.experiments.studies import standard_error
 
 STYLES: dict[str, dict[str, Any]] = {
     PROCESS: {"color": "#1f4e9c", "lw": 2.2, "label": "rank-process", "zorder": 5},
-    BEST: {"color": "#d1691f", "lw": 1.6, "label": "Algorithm 3, best μ in hindsight"},
-    WORST: {"color": "#d1691f", "lw": 1.2, "ls": (0, (4, 2)), "label": "Algorithm 3, worst μ"},
+    BEST: {"color": "#d1691f", "lw": 1.6, "label": "Algorithm 3, best μ and η in hindsight"},
+    WORST: {
+        "color": "#d1691f",
+        "lw": 1.2,
+        "ls": (0, (4, 2)),
+        "label": "Algorithm 3, worst μ and η",
+    },
     SEPCMA: {"color": "#7b4ea3", "lw": 1.4, "label": "sep-CMA-ES, best σ in hindsight"},
     NEIGHBOURS: {"color": "#3f8f5b", "lw": 1.4, "label": "best neighbour, best μ in hindsight"},
     RANDOM: {"color": "#8a8f98", "lw": 1.4, "ls": (0, (1, 1.5)), "label": "best of random"},

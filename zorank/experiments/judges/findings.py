@@ -14,12 +14,12 @@ import numpy as np
 from zorank.experiments import studies
 from zorank.experiments.claims import Claim
 from zorank.experiments.judges.study import (
-    ALGORITHM_3,
     NEIGHBOURS,
     PAPER,
     PROCESS,
     RANDOM,
     SEPCMA,
+    STEPS,
     Results,
     Study,
 )
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 Case = tuple[str, float, int]
 """A utility, the noise of a rater and a dimension."""
 
-BEST, WORST = "algorithm 3, best μ in hindsight", "algorithm 3, worst μ"
+BEST = "algorithm 3, best μ and η in hindsight"
+WORST = "algorithm 3, worst μ and η"
 
 
 def cases(study: Study, dims: tuple[int, ...] | None = None) -> list[Case]:
@@ -54,7 +55,7 @@ def by_method(
     def tried(method: str) -> list[studies.Sessions]:
         return _tried(study, results, utility, dim, SimulatedRater(noise), method)
 
-    algorithm_3 = tried(ALGORITHM_3)
+    algorithm_3 = [sessions for method in STEPS for sessions in tried(method)]
     return {
         PROCESS: tried(PROCESS)[0],
         BEST: studies.best_setting(algorithm_3, at),
@@ -67,19 +68,32 @@ def by_method(
 
 
 def by_rater(study: Study, results: Results) -> dict[str, dict[str, dict[str, studies.Sessions]]]:
-    """Return rank-process and Algorithm 3 at its best μ, by kind of rater and utility."""
+    """Return rank-process and Algorithm 3 at its best μ and η, by kind of rater and utility."""
+
+    def best(utility: str, judge: SimulatedRater, *methods: str) -> studies.Sessions:
+        where = (utility, study.judged_dim, judge)
+        tried = [s for method in methods for s in _tried(study, results, *where, method)]
+        return studies.best_setting(tried, -1)
+
     return {
         name: {
-            utility: {
-                label: studies.best_setting(
-                    _tried(study, results, utility, study.judged_dim, judge, method), -1
-                )
-                for label, method in ((PROCESS, PROCESS), (BEST, ALGORITHM_3))
-            }
+            utility: {PROCESS: best(utility, judge, PROCESS), BEST: best(utility, judge, *STEPS)}
             for utility in study.utilities
         }
         for name, judge in study.judges
     }
+
+
+def best_step(
+    study: Study, results: Results, utility: str, dim: int, judge: SimulatedRater
+) -> float:
+    """Return the step η of Algorithm 3 that is best in hindsight, with its best μ."""
+
+    def gain(method: str) -> float:
+        tried = _tried(study, results, utility, dim, judge, method)
+        return studies.best_setting(tried).mean()
+
+    return STEPS[max(STEPS, key=gain)]
 
 
 def measured(study: Study, results: Results) -> Measured:
@@ -117,9 +131,11 @@ def summary(study: Study, results: Results) -> dict[str, Any]:
             {
                 **dict(zip(("utility", "noise", "dim"), case, strict=True)),
                 "methods": {k: v.to_json() for k, v in by_method(study, results, case).items()},
+                "best_step": best_step(study, results, case[0], case[2], SimulatedRater(case[1])),
             }
             for case in cases(study)
         ]
+        found["grids"] = {"mu": study.mus, "sigma": study.sigmas, "step": sorted(STEPS.values())}
     if "judges" in study.parts:
         found["judges"] = {
             name: {u: {k: v.to_json() for k, v in by.items()} for u, by in of.items()}

@@ -2,7 +2,8 @@
 
 A condition is a taste, a rater and a method with one setting; a trial is a condition with a seed.
 Every session starts with six random pictures and shows 126 in all. Options that depend on the
-problem, such as μ, are tried over a grid; `findings` picks the best in hindsight.
+problem, such as μ, are tried over a grid; `findings` picks the best in hindsight. Algorithm 3 is
+tried with two steps η, which are methods of their own here.
 """
 
 from __future__ import annotations
@@ -26,7 +27,10 @@ NOISE_AFTER = 10
 """The round after which a method's estimate of the noise is recorded."""
 
 PROCESS, ALGORITHM_3, PAPER = "rank-process", "algorithm 3", "algorithm 3 as in the paper"
+SHORTER = "algorithm 3, η = 1"
 NEIGHBOURS, SEPCMA, RANDOM = "neighbours", "sepcma", "random"
+STEPS = {ALGORITHM_3: 2.0, SHORTER: 1.0}
+"""The step η of Algorithm 3, by method."""
 PARTS = ("people", "judges", "mk")
 
 
@@ -68,6 +72,7 @@ METHODS: dict[str, Callable[[Condition], AnyOptimizer]] = {
         "rank-process", {"m": c.m, "k": c.judge.k, "space": "gaussian", "pick": True}
     ),
     ALGORITHM_3: lambda c: algorithm_3(c.m, c.judge.k, c.setting),
+    SHORTER: lambda c: algorithm_3(c.m, c.judge.k, c.setting, step=STEPS[SHORTER]),
     PAPER: lambda c: algorithm_3(
         c.m, c.judge.k, 0.1, step=1.0
     ),  # its appendix on Stable Diffusion
@@ -104,8 +109,8 @@ class Study:
     dims: tuple[int, ...] = (20, 576, 16384)
     noises: tuple[float, ...] = (0.0, 0.1, 0.3)
     claimed: tuple[int, ...] = (576, 16384)
-    mus: tuple[float, ...] = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
-    sigmas: tuple[float, ...] = (0.1, 0.3, 0.5, 1.0)
+    mus: tuple[float, ...] = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
+    sigmas: tuple[float, ...] = (0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0)
     judges: tuple[tuple[str, SimulatedRater], ...] = (
         ("ranks all", SimulatedRater(0.1)),
         ("names 3", SimulatedRater(0.1, k=3)),
@@ -137,7 +142,8 @@ class Study:
 
     def grid(self, method: str) -> tuple[float | None, ...]:
         """Return the settings that a method is tried with."""
-        grids = {ALGORITHM_3: self.mus, NEIGHBOURS: self.mus, SEPCMA: self.sigmas}
+        radii = dict.fromkeys((*STEPS, NEIGHBOURS), self.mus)
+        grids: dict[str, tuple[float, ...]] = {**radii, SEPCMA: self.sigmas}
         return grids.get(method, (None,))
 
     def condition(
@@ -186,7 +192,7 @@ class Study:
     def _judges(self) -> Iterator[Condition]:
         for utility in self.utilities:
             for _, judge in self.judges:
-                for method in (PROCESS, ALGORITHM_3):
+                for method in (PROCESS, *STEPS):
                     for setting in self.grid(method):
                         yield self.condition(utility, self.judged_dim, judge, method, setting)
 

@@ -30,7 +30,7 @@ STYLES: dict[str, dict[str, Any]] = {
     DIAGONAL: {"color": "#7b4ea3", "lw": 1.5, "ls": (0, (4, 2))},
 }
 LOWEST = 1e-12
-"""The lower end of the axis: smaller values are dominated by rounding."""
+"""The lower end of the axis. Smaller values are not drawn, but claims compare them too."""
 AXES = {"points": "points looked at", "calls": "oracle calls"}
 
 

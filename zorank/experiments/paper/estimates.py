@@ -3,7 +3,8 @@
 How much an answer tells is E cos²(g, ∇f), the share of the gradient that the estimate g finds: by
 a ranking, by as many comparisons with x (SCOBO), and by values (ZO-SGD, minus their mean), for a
 linear f, which every smooth f is as μ → 0. Further: the effect of μ, the memory of Algorithm 3,
-the variance in k, and how far mild noise turns the estimate.
+second moments and variances in k, and how far mild noise turns the estimate. The mean of g̃ of a
+linear f lies along ∇f, so its variance is E|g̃|² − (E⟨g̃, u⟩)² with u = ∇f/|∇f|.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, STYLES
 from zorank.experiments.paper.curves import PROBLEMS
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
+from zorank.theory import edges, neighbouring_pairs
 from zorank.types import Matrix, Ranking, Vector
 
 DIM = 100
@@ -34,6 +36,7 @@ TASKS = {"Reacher": 24, "Swimmer": 18, "HalfCheetah": 108}
 TOP = ((100, 1), (100, 10), (100, 100))
 MEMORY = (1, 5)
 POINTS = ("at x0", "near the minimum")
+PAIR_AND_TEN = ("variance 2 2", "variance 10 10")
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,7 @@ def by_differences(xi: Matrix, values: Vector) -> Vector:
 
 def run_trial(trial: Trial) -> Row:
     """Return all means of one trial."""
-    generator = rng.for_content(trial.seed, b"estimates")
-    draw = generator.standard_normal
+    draw = rng.for_content(trial.seed, b"estimates").standard_normal
     many = range(trial.draws)
     return {
         "told": {
@@ -89,16 +91,24 @@ def run_trial(trial: Trial) -> Row:
             )
             for tau in MEMORY
         },
-        "moment": {
-            f"{m} {k}": float(np.mean([np.sum(_ranked(draw((m, DIM)), k) ** 2) for _ in many]))
-            for m, k in ((2, 2), (10, 10), *TOP)
-        },
+        **_moments(trial.draws, draw),
         "turned": {
             f"{by.__name__} {noise:g}": float(np.mean([_turned(by, noise, draw) for _ in many]))
             for by in (by_ranking, by_values, by_differences)
             for noise in NOISES
         },
     }
+
+
+def _moments(draws: int, draw: Callable[..., Matrix]) -> Row:
+    """Return E|g̃|² and the variance E|g̃|² − |E g̃|² of several rankings, by m and k."""
+    moment, variance = {}, {}
+    for m, k in ((2, 2), (10, 10), *TOP):
+        estimates = np.stack([_ranked(draw((m, DIM)), k) for _ in range(draws)])
+        second = float((estimates**2).sum(axis=1).mean())
+        moment[f"{m} {k}"] = second
+        variance[f"{m} {k}"] = second - float(estimates[:, 0].mean()) ** 2
+    return {"moment": moment, "variance": variance}
 
 
 _TOLD: tuple[tuple[Callable[[Matrix, Vector], Vector], int, int], ...] = (
@@ -146,7 +156,7 @@ def _turned(
     return float(1 - clean @ noisy / np.linalg.norm(clean) / np.linalg.norm(noisy))
 
 
-SWEEP = Sweep("estimates", run_trial, "estimates 2", kind="Estimates")
+SWEEP = Sweep("estimates", run_trial, "estimates 3", kind="Estimates")
 
 
 def reproduce(context: FigureContext) -> Report:
@@ -183,7 +193,7 @@ def _claims(found: Mapping[str, Vector]) -> list[Claim]:
         ("a ranking tells more than comparisons", MORE, ten, ranks, pairs, 1.0),
         ("a ranking tells 90% of what values tell", ALMOST, ten, ranks, values, 0.9),
         ("five directions tell more than one", AVERAGE, linear, "memory 5", "memory 1", 1.0),
-        ("one pair varies more than (10, 10)", REDUCED, linear, "moment 2 2", "moment 10 10", 1.0),
+        ("one pair varies more than (10, 10)", REDUCED, linear, *PAIR_AND_TEN, 1.0),
     ]
     for task, d in TASKS.items():
         five, four, many = (
@@ -195,15 +205,23 @@ def _claims(found: Mapping[str, Vector]) -> list[Claim]:
             ("10 comparisons tell more than a ranking of 5", BETWEEN, where, many, five, 1.0),
         ]
     for (m, fewer), (_, more) in pairwise(TOP):
-        where = f"{linear}, (100, {fewer}) and (100, {more})"
-        name = "the variance falls eightfold for ten times k"
-        rows.append((name, SCALES, where, f"moment {m} {fewer}", f"moment {m} {more}", 8.0))
+        where = f"{linear}, ({m}, {fewer}) and ({m}, {more})"
+        needed = _second_term(m, fewer) / _second_term(m, more)
+        for kind, label in (("variance", "the variance"), ("moment", "E‖g̃‖²")):
+            name = f"{label} falls as far as Lemma 4's second term"
+            quantities = (f"{kind} {m} {fewer}", f"{kind} {m} {more}")
+            rows.append((name, SCALES, where, *quantities, needed))
     for noise in NOISES:
         for by, label in (("values", "minus the mean"), ("differences", "minus f(x)")):
             turned = (f"turned by_{by} {noise:g}", f"turned by_ranking {noise:g}", 1.0)
             name = f"noise turns ranks less than values {label}"
             rows.append((name, VARIES, f"{linear}, noise {noise:g} sd", *turned))
     return [_larger(found, *row) for row in rows] + _alignment_claims(found)
+
+
+def _second_term(m: int, k: int) -> float:
+    """Return Lemma 4's second term over M2."""
+    return neighbouring_pairs(m, k) / edges(m, k) ** 2
 
 
 def _larger(

@@ -157,7 +157,7 @@ def reproduce(context: FigureContext) -> Report:
     return context.report(
         name="latent-judges",
         title="A person and a model as judges of pictures",
-        claims=_claims(rows, answers),
+        claims=_claims(rows, answers, model_answers),
         draw=lambda figure: _draw(figure, rows),
         columns=("prompt", "person", "method", "judge", "answers", "liked", "fit", "norm"),
         records=[
@@ -255,7 +255,7 @@ CLAIMS = (
 """Name, words, what is compared with what, and by how many sd the first must be ahead."""
 
 
-def _claims(rows: Mapping[Trial, Row], answers: int) -> list[Claim]:
+def _claims(rows: Mapping[Trial, Row], answers: int, model_answers: int) -> list[Claim]:
     liked = {
         "initial": _liked_by(rows, "algorithm 3", at=START),
         "by a person": _liked_by(rows, "algorithm 3"),
@@ -265,12 +265,18 @@ def _claims(rows: Mapping[Trial, Row], answers: int) -> list[Claim]:
         "random": _liked_by(rows, "best of random"),
         "rank-process": _liked_by(rows, "rank-process"),
     }
-    claims = []
+    claims, with_model = [], answers_of_both(answers, model_answers)
     for name, says, first, second, needed in CLAIMS:
         leads = [liked[first][person] - liked[second][person] for person in liked[first]]
-        where, at = f"{len(leads)} people", f"{answers} answers"
-        claims.append(difference_claim(name, says, where, at, leads, needed))
-    return claims + _early_claims(rows, liked["initial"], answers) + [_share_claim(liked, answers)]
+        at = with_model if second == "by a model" else f"{answers} answers"
+        claims.append(difference_claim(name, says, f"{len(leads)} people", at, leads, needed))
+    early = _early_claims(rows, liked["initial"], answers)
+    return [*claims, *early, _share_claim(liked, with_model)]
+
+
+def answers_of_both(answers: int, model_answers: int) -> str:
+    """Return when a claim about the model judge was measured: it gives more answers."""
+    return f"{answers} answers, the model {model_answers}"
 
 
 def _early_claims(
@@ -296,7 +302,7 @@ def _early_claims(
     ]
 
 
-def _share_claim(liked: Mapping[str, Mapping[Any, float]], answers: int) -> Claim:
+def _share_claim(liked: Mapping[str, Mapping[Any, float]], at: str) -> Claim:
     """Return the claim that the model's picture is sometimes worse than the initial one."""
     before, after = liked["initial"], liked["by a model"]
     worse = sum(after[person] < before[person] for person in before)
@@ -305,7 +311,7 @@ def _share_claim(liked: Mapping[str, Mapping[Any, float]], answers: int) -> Clai
         "some of the model's pictures fall short",
         "Optimised by a model, pictures can sometimes fall short of the original ones.",
         f"{len(before)} people",
-        f"{answers} answers",
+        at,
         low > 0,
         worse / len(before),
         (low, high),

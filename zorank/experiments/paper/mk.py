@@ -68,8 +68,8 @@ def _claims(curves: Mapping[Line, Curves], problem: str, points: int) -> list[Cl
     claims = ratio_claims(name, says, where, ours, theirs, at_points)
     claims += ratio_claims(name, says, where, ours, theirs, at_calls, by="calls")
     says = "With the same m, ranking more is better."
-    mark = min(3_000, points)
     for m, more, fewer in ((10, 3, 1), (10, 10, 3), (30, 30, 1), (100, 10, 1), (100, 100, 10)):
         name = f"{label(m, more)} ahead of {label(m, fewer)}"
-        claims += ratio_claims(name, says, where, of[label(m, more)], of[label(m, fewer)], [mark])
+        pair = (of[label(m, more)], of[label(m, fewer)])
+        claims += ratio_claims(name, says, where, *pair, at_points)
     return claims
