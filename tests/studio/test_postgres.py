@@ -105,7 +105,7 @@ def test_the_flow_from_start_to_result_through_two_studios(studios, store):
             assert [p.status_code for p in pictures] == [200, 200]
             assert pictures[0].content == pictures[1].content
         said = answer(here, run_id, turn, order)
-        assert said.json() == {"closed": True, "index": turn + 1}
+        assert {"closed": True, "index": turn + 1}.items() <= said.json().items()
         assert waiting(there, run_id)["index"] == turn + 1
         given.append((order, len(shown["exhibits"])))
     record, log = store.record(run_id), store.rounds(run_id)
@@ -127,7 +127,7 @@ def test_what_the_owner_does_at_one_studio_holds_at_the_other(studios, store):
     for index, order in enumerate(([[0]], [[1], [2]], [[3]])):
         slates.append(waiting(one, run_id)["exhibits"])
         assert answer(one, run_id, index, order).status_code == 200
-    assert other.post(f"/api/runs/{run_id}/undo", json={"rounds": 2}).json() == {"index": 1}
+    assert other.post(f"/api/runs/{run_id}/undo", json={"rounds": 2}).json()["index"] == 1
     again = waiting(one, run_id)
     assert again["index"] == 1
     assert again["exhibits"] == slates[1]
@@ -156,13 +156,13 @@ def test_what_the_owner_does_at_one_studio_holds_at_the_other(studios, store):
 def test_a_round_of_several_raters_fills_up_through_both(studios, store):
     one, other = studios
     run_id = new_run(one, raters=3)
-    assert answer(one, run_id, 0, [[2]], "ann").json() == {"closed": False, "index": 0}
+    assert {"closed": False, "index": 0}.items() <= answer(one, run_id, 0, [[2]], "ann").json().items()
     seen = waiting(other, run_id, "ann")
     assert (seen["answered_by"], seen["waiting_for"]) == (["ann"], 2)
     assert seen["you_answered"] is True
     assert answer(other, run_id, 0, [[1]], "ann").status_code == 409
-    assert answer(other, run_id, 0, [[2]], "bob").json() == {"closed": False, "index": 0}
-    assert answer(one, run_id, 0, [[3]], "cleo").json() == {"closed": True, "index": 1}
+    assert {"closed": False, "index": 0}.items() <= answer(other, run_id, 0, [[2]], "bob").json().items()
+    assert {"closed": True, "index": 1}.items() <= answer(one, run_id, 0, [[3]], "cleo").json().items()
     assert waiting(other, run_id)["index"] == 1
     poll = store.rounds(run_id)[0].answer
     assert [ballot.rater for ballot in poll.ballots] == ["ann", "bob", "cleo"]

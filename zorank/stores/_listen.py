@@ -83,14 +83,14 @@ def _listen_postgres(
 ) -> None:
     while not ended.is_set():
         try:
-            with closing(engine.raw_connection()) as pooled:
-                connection: Any = pooled.driver_connection
-                pooled.detach()  # it is not returned to the pool
-                with closing(connection):
-                    connection.autocommit = True
-                    connection.execute(f"LISTEN {CHANNEL}")
-                    _report(on_change, None)  # changes before LISTEN were not notified
-                    _receive(connection, origin, on_change, ended)
+            pooled = engine.raw_connection()
+            connection: Any = pooled.driver_connection
+            pooled.detach()  # it is not returned to the pool
+            with closing(connection):
+                connection.autocommit = True
+                connection.execute(f"LISTEN {CHANNEL}")
+                _report(on_change, None)  # changes before LISTEN were not notified
+                _receive(connection, origin, on_change, ended)
         except Exception as error:  # the server was stopped, or the network was cut
             logging.getLogger("zorank").info("notifications were interrupted: %s", error)
             ended.wait(RETRY_SECONDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -28,6 +27,7 @@ from zorank.protocols import Store
 from zorank.renderers.interface import Offered
 from zorank.studio import api, media, pages
 from zorank.studio.address import PublicURL
+from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.methods import MethodSpec
@@ -117,11 +117,7 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     def handler(_: Request, error: Exception) -> Response:
         headers = {"Retry-After": str(RETRY_AFTER)} if status == 429 else None
-        detail = str(error)
-        if isinstance(error, StoreError) and error.public != detail:
-            logging.getLogger("zorank").warning("%s", detail)
-            detail = error.public
-        return JSONResponse({"detail": detail}, status, headers)
+        return JSONResponse({"detail": shown_text(error)}, status, headers)
 
     return handler
 

@@ -11,6 +11,7 @@ from fastapi.templating import Jinja2Templates
 
 from zorank.errors import InvalidInput, StoreError
 from zorank.studio.access import RUN_ID, Access
+from zorank.studio.error_text import shown_text
 
 router = APIRouter(include_in_schema=False)
 templates = Jinja2Templates(
@@ -65,7 +66,7 @@ def _run_page(request: Request, template: str, run_id: str) -> Response:
     try:
         title = _title(request, run_id) if request.state.access.may_see(run_id) else ""
     except StoreError as error:
-        return _message(request, 503, "This run cannot be read", error.public)
+        return _message(request, 503, "This run cannot be read", shown_text(error))
     if title is None:
         return _message(request, 404, "No such run", "It may have been deleted.")
     return _page(request, template, title, run_id=run_id)

@@ -24,6 +24,7 @@ from zorank.protocols import Store
 from zorank.studio.access import Access, invitation_digest, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
+from zorank.studio.error_text import shown_text
 from zorank.studio.guesses import PERIOD, WrongTokens
 
 POLICY = (
@@ -204,8 +205,7 @@ class GuardMiddleware:
         try:
             access = await self.guard.identify(request)
         except StoreError as error:
-            logging.getLogger("zorank").warning("%s", error)
-            return 503, error.public
+            return 503, shown_text(error)
         request.state.access = access
         path = request.scope["path"].removeprefix(self.guard.prefix)
         if access is not None or path.startswith(OPEN_PATHS):
