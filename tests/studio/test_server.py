@@ -177,3 +177,13 @@ def test_the_command_line_refuses_with_a_sentence(refused, tmp_path):
     assert "cannot listen on the host '203.0.113.77'" in refused(
         *command, "--host", "203.0.113.77"
     )
+
+
+@pytest.mark.server
+def test_a_cookie_of_one_process_is_accepted_by_all(links):
+    (local,) = links("--workers", 2)
+    link = local.removeprefix("Studio at ")
+    entered = httpx.get(link, timeout=120)
+    session = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
+    for _ in range(20):  # over connections of their own, which either may take
+        assert httpx.get(link.partition("?")[0], headers=session, timeout=120).status_code == 200

@@ -60,13 +60,13 @@ def serve(
     takes client address and scheme from the X-Forwarded-For and -Proto headers of a proxy.
     `workers` is the number of server processes; each runs the command line of this one again.
     """
+    public = None if public_url is None else PublicURL.parse(public_url)
     worker = Inherited.find()
     if worker is None:
         token = _stored_token() if token is None else checked_token(token)
         listener = listen(host, port)
     else:
         token, listener = worker.token, worker.listener
-    public = None if public_url is None else PublicURL.parse(public_url)
     links = {
         title: link_to(base, token)
         for title, base in addresses(host, listener.getsockname()[1], public).items()
