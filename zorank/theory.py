@@ -86,9 +86,8 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
     m, _ = check_mk(m, 1)
     _check_listed(m)
     check_positive(d=d)
-    if not isinstance(comparisons, Iterable):
-        raise InvalidInput(f"comparisons must be a list of pairs, found {short(comparisons)}")
-    edge_list = read_items(comparisons, "comparisons")
+    is_list = isinstance(comparisons, Iterable)
+    edge_list = read_items(comparisons, "comparisons") if is_list else ()
     try:
         graph = np.array(edge_list)
         fits = graph.ndim == 2 and graph.shape[1] == 2 and graph.dtype.kind in "iu"
