@@ -111,8 +111,13 @@ def rows_of(people):
 
 
 def test_claims_compare_sessions_of_the_same_person():
-    found = latent_judges._claims(rows_of(range(6)), 20)
+    found = latent_judges._claims(rows_of(range(6)), 20, 50)
     claims = {c.name: c for c in found}
+    assert {c.name for c in found if c.at == "20 answers, the model 50"} == {
+        "person ahead of model",
+        "model falls short of the initial picture",
+        "some of the model's pictures fall short",
+    }
     assert claims["person ahead of model"].measured == pytest.approx(2.5)
     assert claims["rank-process ahead of random"].measured == pytest.approx(2.0)
     assert claims["rank-process ahead of random"].needed == 1.0
