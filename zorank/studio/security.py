@@ -7,7 +7,6 @@ request forgery.
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable
 from contextlib import aclosing
