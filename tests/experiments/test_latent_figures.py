@@ -2,6 +2,7 @@
 
 import functools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from zorank.experiments.picture_qualities import (
     taste_in_pictures,
     weights_of,
 )
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 @pytest.fixture
@@ -127,6 +130,12 @@ def test_claims_compare_sessions_of_the_same_person():
     few = {c.at: c.measured for c in found if c.name == "a few answers improve the picture"}
     assert few == pytest.approx({"4 answers": 0.4, "10 answers": 1.0, "20 answers": 2.0})
     assert all(claim.where == "6 people" for claim in claims.values())
+
+
+def test_the_committed_claims_have_the_labels_of_the_program():
+    found = json.loads((RESULTS / "latent-judges.json").read_text())["claims"]
+    label = latent_judges.answers_of_both(latent_judges.ANSWERS, latent_judges.MODEL_ANSWERS)
+    assert sum(claim["at"] == label for claim in found) == 3
 
 
 def test_a_person_and_the_model_begin_at_the_same_picture(quick_dream):
