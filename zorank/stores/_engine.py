@@ -49,7 +49,8 @@ def make_engine(url: str | sa.URL) -> sa.Engine:
 
 def _configure_sqlite(connection: Any, _: Any) -> None:
     # synchronous=FULL: an acknowledged answer survives a power failure, not only a crash.
-    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+    # secure_delete: what is deleted does not stay in the file.
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     deadline = time.monotonic() + LOCK_SECONDS
     while True:

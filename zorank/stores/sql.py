@@ -21,13 +21,21 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.protocols import Store
-from zorank.stores import schema
+from zorank.stores import _edits, schema
 from zorank.stores._engine import advice, make_engine
-from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._errors import (
+    answered_elsewhere,
+    ballot_missed,
+    edited_elsewhere,
+    not_waiting,
+    second_ballot,
+)
 from zorank.stores._listen import listen, notify
 from zorank.stores._shared import changed_meta, new_key
 from zorank.types import (
+    Audit,
     Ballot,
+    Edit,
     Json,
     Round,
     RunRecord,
@@ -184,6 +192,18 @@ class SQLStore(Store):
             run = self._find(connection, name, lock=True)
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
             connection.execute(update.values(meta=changed_meta(run.meta, changes, dropped)))
+
+    def audit(self, name: str) -> Audit:
+        with self._read() as connection:
+            return _edits.audit(connection, self._find(connection, name).id)
+
+    def rewrite(self, name: str, edit: Edit, edits: int | None = None) -> None:
+        with self._write(name) as connection:
+            run = self._find(connection, name, lock=True)
+            if edits not in (None, run.meta.get("edits", 0)):
+                raise edited_elsewhere(name)
+            _edits.rewrite(connection, run, edit)
+        _edits.erase_journal(self._engine)
 
     def delete(self, name: str) -> None:
         with self._write(name) as connection:

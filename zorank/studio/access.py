@@ -1,30 +1,47 @@
-"""Tokens and roles: the owner may do everything, a rater may rank in one run.
+"""Tokens and roles: the owner may do everything; a rater may rank in one run, a viewer may look.
 
-The owner's token is in the link that the studio prints. A rater's token contains the run's id and
-a secret. The store keeps only a digest of the secret, so the database grants no access.
+The owner's token is in the link that the studio prints. A named link contains the run's id, the
+invitation's id and a secret. The secret is derived from the owner's token, so the store keeps no
+secret, and the owner can see the link again. The shared link of a run contains its id and a random
+secret, of which the store keeps a digest.
 """
 
 from __future__ import annotations
 
 import re
 import secrets
+from base64 import urlsafe_b64encode
 from dataclasses import dataclass
-from hashlib import sha256
-from hmac import compare_digest
+from functools import lru_cache
+from hashlib import pbkdf2_hmac, sha256
+from hmac import compare_digest, digest
 from typing import Literal
 
+from zorank._raters import Member, member_in
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+from zorank.types import Json
 
 RUN_ID = re.compile(r"[\w-]{1,64}")
+STRETCHED = 100_000
+"""Rounds of the key derivation: whoever has a link should not guess a short owner's token."""
+
+Role = Literal["owner", "rater", "viewer"]
 
 
 @dataclass(frozen=True)
 class Access:
-    """The role that a token grants, and for a rater the run."""
+    """The role that a token grants; for others than the owner, the run and the person.
 
-    role: Literal["owner", "rater"]
+    Attributes:
+        role: what its holder may do.
+        run: the only run that it opens; None for the owner.
+        name: the name in a named link; None for the owner and for a shared link.
+    """
+
+    role: Role
     run: str | None = None
+    name: str | None = None
 
     def may_see(self, run: str) -> bool:
         """Whether this role may read a run."""
@@ -37,25 +54,52 @@ def new_token() -> str:
 
 
 def new_invitation(run: str) -> tuple[str, str]:
-    """Return a rater's token for a run, and the digest to store."""
+    """Return a token for the shared link of a run, and the digest to store."""
     secret = new_token()
     return f"{run}.{secret}", _digest(secret)
+
+
+def member_token(owner_token: str, run: str, member: Member) -> str:
+    """Return the token of a named link."""
+    return f"{run}.{member.id}.{_member_secret(owner_token, run, member.id)}"
 
 
 def resolve(token: str, owner_token: str, store: Store) -> Access | None:
     """Return the access that a token grants, or None."""
     if compare_digest(token.encode(), owner_token.encode()):
         return Access("owner")
-    run, _, secret = token.partition(".")
-    if not RUN_ID.fullmatch(run):
+    run, _, rest = token.partition(".")
+    if not rest or not RUN_ID.fullmatch(run):
         return None
     try:
-        kept = store.record(run).meta.get("invitation")
+        meta = store.record(run).meta
     except InvalidInput:
         return None
-    if secret and isinstance(kept, str) and compare_digest(_digest(secret), kept):
+    member_id, dot, secret = rest.partition(".")
+    if dot:
+        return _named(run, member_id, secret, owner_token, meta)
+    kept = meta.get("invitation")
+    if isinstance(kept, str) and compare_digest(_digest(rest), kept):
         return Access("rater", run)
     return None
+
+
+def _named(run: str, member_id: str, secret: str, owner_token: str, meta: Json) -> Access | None:
+    member = member_in(meta, member_id)
+    expected = _member_secret(owner_token, run, member_id)
+    if member is None or not compare_digest(secret.encode(), expected.encode()):
+        return None
+    return Access(member.role, run, member.name)
+
+
+def _member_secret(owner_token: str, run: str, member_id: str) -> str:
+    signed = digest(_link_key(owner_token), f"{run}\n{member_id}".encode(), "sha256")
+    return urlsafe_b64encode(signed[:24]).decode()
+
+
+@lru_cache(maxsize=8)
+def _link_key(owner_token: str) -> bytes:
+    return pbkdf2_hmac("sha256", owner_token.encode(), b"zorank named links", STRETCHED)
 
 
 def _digest(secret: str) -> str:
