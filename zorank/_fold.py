@@ -90,9 +90,9 @@ class Fold:
 
     def update(self, lines: Sequence[Round]) -> None:
         """Make these answered lines the log, reusing the states of lines that did not change."""
-        self._truncate(len(lines))
-        while self.log and not same_line(self.log[-1], lines[len(self.log) - 1]):
-            self._truncate(len(self.log) - 1)
+        pairs = enumerate(zip(self.log, lines, strict=False))
+        same = min(len(self.log), len(lines))
+        self._truncate(next((i for i, (a, b) in pairs if not same_line(a, b)), same))
         for line in lines[len(self.log) :]:
             if line.answer is None:
                 raise StoreError(

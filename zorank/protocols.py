@@ -30,7 +30,19 @@ from typing import (
 import numpy as np
 
 from zorank.slates import Slate
-from zorank.types import Answer, Ballot, Exhibit, Json, Matrix, Round, RunRecord, Snapshot, Vector
+from zorank.types import (
+    Answer,
+    Audit,
+    Ballot,
+    Edit,
+    Exhibit,
+    Json,
+    Matrix,
+    Round,
+    RunRecord,
+    Snapshot,
+    Vector,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -324,6 +336,26 @@ class Store(Protocol):
 
     def change_meta(self, name: str, changes: Json, dropped: Iterable[str] = ()) -> None:
         """Set some keys of the run's `meta` and delete others, atomically."""
+        ...
+
+    def audit(self, name: str) -> Audit:
+        """Return all lines and ballots of a run, with undone ones if the store keeps them."""
+        ...
+
+    def rewrite(self, name: str, edit: Edit, edits: int | None = None) -> None:
+        """Apply an edit to all lines, ballots and metadata of a run, in one transaction.
+
+        Undone lines and ballots are edited too: this is how a person is forgotten. The number of
+        edits is counted in `meta["edits"]`, so that programs notice and load the log again.
+
+        Args:
+            name: the run.
+            edit: what to change; the keys, slates and times of lines stay as they are.
+            edits: the number of edits as the caller knows it; None skips the check.
+
+        Raises:
+            StaleAnswer: if the run was edited since.
+        """
         ...
 
     def delete(self, name: str) -> None:

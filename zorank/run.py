@@ -94,6 +94,7 @@ class Run:
         self._record = create_or_load(self._store, wanted)
         self._waiting: Round | None = None
         self._must_ask = False
+        self._edits = Snapshot(self._record.meta).edits
         self._trace = trace
         self._record_slates = record_slates
         self.looks = check_looks(looks)
@@ -278,8 +279,10 @@ class Run:
             seen: a snapshot of the run, if the caller has read one already.
         """
         seen = self._store.snapshot(self.name) if seen is None else seen
-        if seen.ends_with(self._waiting or (self._log[-1] if self._log else None)):
+        end = self._waiting or (self._log[-1] if self._log else None)
+        if seen.ends_with(end) and seen.edits == self._edits:
             return False
+        self._edits = seen.edits
         self._load()
         return True
 

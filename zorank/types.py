@@ -7,7 +7,7 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -27,7 +27,10 @@ from zorank.answers import (
 __all__ = [
     "Answer",
     "Array32",
+    "Audit",
     "Ballot",
+    "CastBallot",
+    "Edit",
     "Exhibit",
     "Group",
     "Json",
@@ -113,12 +116,55 @@ class Snapshot:
     waits: bool = False
     ballots: tuple[Ballot, ...] = ()
 
+    @property
+    def edits(self) -> int:
+        """How often the log was edited, for example to forget a rater."""
+        return int(self.meta.get("edits", 0))
+
     def ends_with(self, line: Round | None) -> bool:
         """Whether the last line of the log is this one; None stands for an empty log."""
         if line is None:
             return self.index == -1
         found = (line.index, line.key, line.answer is None)
         return found == (self.index, self.key, self.waits)
+
+
+@dataclass(frozen=True)
+class CastBallot:
+    """A ballot for round `index`, when it was cast, and when it was undone, if it was."""
+
+    index: int
+    ballot: Ballot
+    cast_at: float
+    undone_at: float | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All lines and ballots that a store has of a run, undone ones included.
+
+    Attributes:
+        rounds: the lines without their slates, and when each was undone; None if it was not.
+        ballots: in the order in which they were cast.
+    """
+
+    rounds: tuple[tuple[Round, float | None], ...]
+    ballots: tuple[CastBallot, ...]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Pure functions that change what a run's log says about its raters.
+
+    Attributes:
+        line: returns a line with another answer, rater or note; the rest must stay as it is.
+        ballot: returns a ballot with another rater, or None to remove it.
+        meta: returns the run's metadata.
+    """
+
+    line: Callable[[Round], Round]
+    ballot: Callable[[Ballot], Ballot | None]
+    meta: Callable[[Json], Json] = lambda meta: meta
 
 
 @dataclass(frozen=True, eq=False)

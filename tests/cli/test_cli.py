@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.helpers import fork_server
-from zorank import __version__
+from zorank import Run, __version__
 from zorank.stores import open_store
 
 
@@ -72,6 +72,28 @@ def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     assert code == 1
     assert zorank("runs", "delete", "ball", "--yes")[0] == 0
     assert "no runs yet" in zorank("runs", "list")[1]
+
+
+def test_a_rater_is_exported_and_forgotten(zorank, tmp_path):
+    url = f"sqlite:///{tmp_path}/people.db"
+    run = Run("zo-ranksgd", np.ones(3), 1, url, "faces", record_slates=True)
+    for rater in ("Ann", "Bob", "Ann"):
+        run.ask()
+        run.tell([0], rater=rater)
+    here = ("faces", "Ann", "--store", url)
+    code, out, _ = zorank("runs", "export-rater", *here)
+    assert code == 0
+    assert [one["index"] for one in json.loads(out)["answers"]] == [0, 2]
+    assert zorank("runs", "export-rater", *here, "--out", str(tmp_path / "ann.json"))[0] == 0
+    assert json.loads((tmp_path / "ann.json").read_text()) == json.loads(out)
+    assert zorank("runs", "forget-rater", *here, input="n\n")[0] != 0
+    code, out, _ = zorank("runs", "forget-rater", *here, "--yes")
+    assert (code, "Ann is rater 1 now" in out) == (0, True)
+    again = ("faces", "rater 1", "--store", url, "--remove")
+    code, out, _ = zorank("runs", "forget-rater", *again, input="y\n")
+    assert "Remove 2 answers of rater 1 in faces" in out
+    assert "removed 2 answers; no difference in rounds 0, 2" in out
+    assert zorank("runs", "show", "faces", "--store", url)[0] == 0
 
 
 def test_a_name_with_markup_is_shown_as_it_is(zorank):

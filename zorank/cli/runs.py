@@ -1,4 +1,4 @@
-"""zorank runs: list, show, export and delete the runs of a store, back it up and restore it."""
+"""zorank runs: the runs of a store, its backups, and what it has of people."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from zorank import stores
+from zorank._raters import export_rater, forget_rater
 from zorank.cli.common import StoreOption, log, out, write_text
 from zorank.errors import InvalidInput, StoreError, required_by
 from zorank.protocols import Store
@@ -86,11 +87,47 @@ def export_run(
     ] = None,
 ) -> None:
     """Export a run as JSON: its configuration, its log and its best point."""
-    text = json.dumps(Run.open(_existing_store(store), name).export(), indent=2)
-    if save is None:
-        sys.stdout.write(text + "\n")
-    else:
-        write_text(save, text)
+    _write_json(Run.open(_existing_store(store), name).export(), save)
+
+
+@app.command("export-rater")
+def export_one_rater(
+    name: str,
+    rater: str,
+    store: StoreOption = None,
+    save: Annotated[
+        Path | None,
+        typer.Option("--out", help="The file to write; the default is standard output."),
+    ] = None,
+) -> None:
+    """Export all data of one person in a run as JSON: answers, times, invitation."""
+    _write_json(export_rater(_existing_store(store), name, rater), save)
+
+
+@app.command("forget-rater")
+def forget_one_rater(
+    name: str,
+    rater: str,
+    store: StoreOption = None,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove the person's answers, too.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> None:
+    """Replace a person's name by a pseudonym in a run, or remove the person's answers.
+
+    Their link stops working. A round that nobody else answered becomes "no difference" if answers
+    are removed; what the run has learned changes from there on, what it has shown does not.
+    """
+    opened = _existing_store(store)
+    answers = len(export_rater(opened, name, rater)["answers"])
+    if not yes:
+        what = "Remove" if remove else "Anonymise"
+        typer.confirm(f"{what} {answers} answers of {rater} in {name} permanently?", abort=True)
+    done = forget_rater(opened, name, rater, remove)
+    said = f"removed {done.answers} answers" if remove else f"{rater} is {done.pseudonym} now"
+    rounds = ", ".join(str(index) for index in done.emptied)
+    out.print(Text(said + (f"; no difference in rounds {rounds}" if rounds else "")))
 
 
 @app.command("delete")
@@ -179,6 +216,14 @@ def _summary(counts: Mapping[str, int]) -> str:
     """Return the numbers of rows in words."""
     runs, rounds, ballots = (counts.get(f"zorank_{t}", 0) for t in ("runs", "rounds", "ballots"))
     return f"{runs} runs, {rounds} rounds (undone ones included) and {ballots} ballots"
+
+
+def _write_json(data: dict[str, Any], file: Path | None) -> None:
+    text = json.dumps(data, indent=2)
+    if file is None:
+        sys.stdout.write(text + "\n")
+    else:
+        write_text(file, text)
 
 
 def _existing_store(url: str | None) -> Store:

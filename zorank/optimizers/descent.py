@@ -137,7 +137,8 @@ class Descent(ABC):
 
     def tell(self, state: DescentState, slate: Slate, answer: Answer) -> DescentState:
         """Take a step, or keep the direction for the line search."""
-        if state.direction is not None:
+        # The slate says what was asked: the log may have lost the answer that gave the direction.
+        if slate.question == "best":
             best = favourites(answer, len(slate))
             x = state.x if 0 in best else slate[best[0]]
             no_difference = len(best) == len(slate)

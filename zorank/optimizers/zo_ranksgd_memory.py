@@ -96,7 +96,8 @@ class ZORankSGDMemory:
     def tell(self, state: MemoryState, slate: Slate, answer: Answer) -> MemoryState:
         """Average the direction (lines 7 to 10), or move to the winner (lines 12 to 18)."""
         best = favourites(answer, len(slate))
-        if state.challenger is not None:
+        # The slate says what was asked: the log may have lost the answer that gave the challenger.
+        if slate.question == "best":
             if 0 in best:  # x* is still best: keep the memory, continue at line 5
                 no_difference = len(best) == len(slate)
                 return replace(state, challenger=None, widened=state.widened + no_difference)

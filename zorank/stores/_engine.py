@@ -82,7 +82,8 @@ def file_engine(file: Path, mode: str) -> sa.Engine:
 def _configure_sqlite(connection: Any, _: Any) -> None:
     connection.text_factory = _decode
     # synchronous=FULL: an acknowledged answer survives a power failure, not only a crash.
-    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+    # secure_delete: what is deleted does not stay in the file.
+    for pragma in ("synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
     deadline = time.monotonic() + LOCK_SECONDS
     while True:

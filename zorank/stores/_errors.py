@@ -16,6 +16,11 @@ def answered_elsewhere(name: str) -> StaleAnswer:
     )
 
 
+def edited_elsewhere(name: str) -> StaleAnswer:
+    """Return the error for an edit whose view of the log is outdated."""
+    return StaleAnswer(f"the log of run {name!r} was edited elsewhere since; load it again")
+
+
 def ballot_missed(name: str, index: int) -> StaleAnswer:
     """Return the error for an answer that leaves out a ballot."""
     return StaleAnswer(

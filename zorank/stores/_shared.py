@@ -1,12 +1,13 @@
-"""Keys and changes of `meta` that all stores share."""
+"""Keys, changes of `meta` and edits that all stores share."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from zorank.types import Json
+from zorank.types import Edit, Json, Round
 
 
 def new_key() -> str:
@@ -18,3 +19,14 @@ def changed_meta(meta: Json, changes: Json, dropped: Iterable[str]) -> dict[str,
     """Return `meta` with some keys set and others deleted."""
     deleted = set(dropped)
     return {key: value for key, value in {**meta, **changes}.items() if key not in deleted}
+
+
+def edited_line(edit: Edit, line: Round) -> Round:
+    """Return a line after an edit, which may change its answer, its rater and its note."""
+    after = edit.line(replace(line, slate=None))
+    return replace(line, answer=after.answer, rater=after.rater, note=after.note)
+
+
+def edited_meta(edit: Edit, meta: Json) -> dict[str, Any]:
+    """Return `meta` after an edit, with the edit counted."""
+    return {**edit.meta(meta), "edits": int(meta.get("edits", 0)) + 1}

@@ -1,14 +1,21 @@
 """A store in memory: the default of `Run` and `minimize`. Its runs end with the process."""
 
 import threading
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.protocols import Store
-from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
-from zorank.stores._shared import changed_meta, new_key
-from zorank.types import Ballot, Json, Round, RunRecord
+from zorank.stores._errors import (
+    answered_elsewhere,
+    ballot_missed,
+    edited_elsewhere,
+    not_waiting,
+    second_ballot,
+)
+from zorank.stores._shared import changed_meta, edited_line, edited_meta, new_key
+from zorank.types import Audit, Ballot, CastBallot, Edit, Json, Round, RunRecord
 
 
 class MemoryStore(Store):
@@ -17,7 +24,7 @@ class MemoryStore(Store):
     def __init__(self) -> None:
         self._records: dict[str, RunRecord] = {}
         self._logs: dict[str, list[Round]] = {}
-        self._ballots: dict[tuple[str, int], list[Ballot]] = {}
+        self._ballots: dict[tuple[str, int], list[CastBallot]] = {}
         self._lock = threading.Lock()
 
     def create(self, record: RunRecord, rounds: Iterable[Round] = ()) -> None:
@@ -74,14 +81,14 @@ class MemoryStore(Store):
             if _waiting_index(log) != index:
                 raise not_waiting(name, index, _waiting_index(log))
             cast = self._ballots.setdefault((name, index), [])
-            if any(b.rater == ballot.rater for b in cast):
+            if any(c.ballot.rater == ballot.rater for c in cast):
                 raise second_ballot(name, index, ballot.rater)
-            cast.append(ballot)
-            return list(cast)
+            cast.append(CastBallot(index, ballot, time.time()))
+            return [c.ballot for c in cast]
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         self.record(name)
-        return list(self._ballots.get((name, index), ()))
+        return [c.ballot for c in self._ballots.get((name, index), ())]
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         with self._lock:
@@ -95,6 +102,27 @@ class MemoryStore(Store):
         with self._lock:
             record = self.record(name)
             self._records[name] = replace(record, meta=changed_meta(record.meta, changes, dropped))
+
+    def audit(self, name: str) -> Audit:
+        with self._lock:
+            lines = tuple((replace(line, slate=None), None) for line in self._log(name))
+            cast = (c for key, cast in self._ballots.items() if key[0] == name for c in cast)
+            return Audit(lines, tuple(sorted(cast, key=lambda c: c.cast_at)))
+
+    def rewrite(self, name: str, edit: Edit, edits: int | None = None) -> None:
+        with self._lock:
+            log, record = self._log(name), self.record(name)
+            if edits not in (None, record.meta.get("edits", 0)):
+                raise edited_elsewhere(name)
+            changed = [edited_line(edit, line) for line in log]
+            ballots = {
+                key: [replace(c, ballot=b) for c in cast if (b := edit.ballot(c.ballot))]
+                for key, cast in self._ballots.items()
+                if key[0] == name
+            }
+            self._records[name] = replace(record, meta=edited_meta(edit, record.meta))
+            log[:] = changed
+            self._ballots.update(ballots)
 
     def delete(self, name: str) -> None:
         with self._lock:

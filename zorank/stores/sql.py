@@ -20,9 +20,15 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.protocols import Store
-from zorank.stores import schema
+from zorank.stores import _edits, schema
 from zorank.stores._engine import explained, make_engine
-from zorank.stores._errors import answered_elsewhere, ballot_missed, not_waiting, second_ballot
+from zorank.stores._errors import (
+    answered_elsewhere,
+    ballot_missed,
+    edited_elsewhere,
+    not_waiting,
+    second_ballot,
+)
 from zorank.stores._file_guard import FileGuard
 from zorank.stores._listen import listen, notify
 from zorank.stores._rows import (
@@ -38,7 +44,7 @@ from zorank.stores._rows import (
     write_vector,
 )
 from zorank.stores._shared import changed_meta, new_key
-from zorank.types import Ballot, Json, Round, RunRecord, Snapshot
+from zorank.types import Audit, Ballot, Edit, Json, Round, RunRecord, Snapshot
 
 SUGGESTED = 100
 """How many of the newest names are compared with an unknown one."""
@@ -189,6 +195,18 @@ class SQLStore(Store):
             update = sa.update(schema.runs).where(schema.runs.c.id == run.id)
             meta = read_record(run).meta
             connection.execute(update.values(meta=changed_meta(meta, changes, dropped)))
+
+    def audit(self, name: str) -> Audit:
+        with self._read() as connection:
+            return _edits.audit(connection, self._find(connection, name).id)
+
+    def rewrite(self, name: str, edit: Edit, edits: int | None = None) -> None:
+        with self._write(name) as connection:
+            run = self._find(connection, name, lock=True)
+            if edits not in (None, read_record(run).meta.get("edits", 0)):
+                raise edited_elsewhere(name)
+            _edits.rewrite(connection, run, edit)
+        _edits.erase_journal(self._engine)
 
     def delete(self, name: str) -> None:
         with self._write(name) as connection:

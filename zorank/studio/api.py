@@ -11,33 +11,38 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from zorank._raters import Member as Invited
 from zorank.errors import InvalidInput
 from zorank.studio import views
-from zorank.studio.access import Access
+from zorank.studio.access import Access, member_token
 from zorank.studio.dependencies import (
     CurrentStudio,
     ExistingRun,
     Index,
     Member,
     Owner,
+    Rater,
     rater_name,
 )
 from zorank.studio.methods import METHODS
 from zorank.studio.notifier import Notifier
 from zorank.studio.requests import (
     Changes,
+    ForgetRater,
     GivenAnswer,
     GivenOrder,
     NewBranch,
+    NewInvitation,
     NewRun,
     UndoRounds,
 )
 from zorank.studio.responses import ERRORS
 from zorank.studio.responses.catalog import JudgeInfo, MethodInfo, RendererInfo
 from zorank.studio.responses.history import History
+from zorank.studio.responses.people import PersonInfo, RaterExport, RaterForgotten
 from zorank.studio.responses.rounds import Ahead, AnswerTaken, Candidates, Undone, WaitingRound
 from zorank.studio.responses.runs import Invitation, RunCard, RunInfo, RunRef
 from zorank.studio.sessions import Session
@@ -80,13 +85,15 @@ def list_runs(studio: CurrentStudio, _: Owner) -> list[RunCard]:
 def show_run(run_id: ExistingRun, studio: CurrentStudio, access: Member) -> RunInfo:
     """Return one run; its owner also gets the model's state in words."""
     with studio.session(run_id) as session:
-        return views.run_info(studio, session, access.role)
+        return views.run_info(studio, session, access.role, rater_name(access, None))
 
 
 @router.patch("/runs/{run_id}")
 def change_run(run_id: ExistingRun, changes: Changes, studio: CurrentStudio, _: Owner) -> RunRef:
-    """Change a run's title, or how many answers close a round."""
+    """Change a run's title, or what closes a round: the number of answers, or a deadline."""
     studio.update(run_id, title=changes.title, raters=changes.raters)
+    if "deadline" in changes.model_fields_set:
+        studio.set_deadline(run_id, changes.deadline)
     return RunRef(id=run_id)
 
 
@@ -110,19 +117,20 @@ def waiting_round(
 
 @router.post("/runs/{run_id}/rounds/{index}/answer")
 def answer_round(
-    run_id: ExistingRun, index: Index, given: GivenAnswer, studio: CurrentStudio, access: Member
+    run_id: ExistingRun, index: Index, given: GivenAnswer, studio: CurrentStudio, access: Rater
 ) -> AnswerTaken:
     """Answer the waiting round."""
     rater = rater_name(access, given.rater)
     if rater is None:
-        raise InvalidInput("an answer through a rater's link needs a name; enter yours")
-    session = studio.answer(run_id, index, given.ranking(), rater, given.key)
+        raise InvalidInput("an answer through a shared link needs a name; enter yours")
+    is_guest = access.role != "owner" and access.name is None
+    session = studio.answer(run_id, index, given.ranking(), rater, given.key, is_guest)
     return _taken(studio, session, index, access, rater)
 
 
 @router.post("/runs/{run_id}/rounds/{index}/draft")
 def draft_answer(
-    run_id: ExistingRun, index: Index, given: GivenOrder, studio: CurrentStudio, _: Member
+    run_id: ExistingRun, index: Index, given: GivenOrder, studio: CurrentStudio, _: Rater
 ) -> Ahead:
     """Render the round that would follow this answer, so that the page can load it in advance."""
     number = studio.previews.supersede(run_id)
@@ -171,15 +179,77 @@ def branch(
 
 @router.post("/runs/{run_id}/invite", status_code=201)
 def invite(run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner) -> Invitation:
-    """Create a link for raters of this run; earlier links stop working."""
-    path = f"/runs/{run_id}?token={studio.invite(run_id)}"
-    return Invitation(url=request.app.state.guard.link(request, path))
+    """Create a link that raters share, who type their names; the earlier one stops working."""
+    return Invitation(url=_link(request, run_id, studio.invite(run_id)))
 
 
 @router.delete("/runs/{run_id}/invite", status_code=204)
 def revoke_invitation(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> None:
-    """Invalidate the link for raters of this run."""
+    """Invalidate the link that raters of this run share."""
     studio.revoke(run_id)
+
+
+@router.post("/runs/{run_id}/invitations", status_code=201)
+def invite_by_name(
+    run_id: ExistingRun,
+    new: NewInvitation,
+    request: Request,
+    studio: CurrentStudio,
+    _: Owner,
+) -> PersonInfo:
+    """Invite a person by name; other links keep working."""
+    member = studio.people.invite(run_id, new.name, new.role)
+    invited = _everyone(run_id, request, studio)
+    return next(person for person in invited if person.id == member.id)
+
+
+@router.get("/runs/{run_id}/invitations")
+def list_invitations(
+    run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner
+) -> list[PersonInfo]:
+    """List the people who are invited by name, with their links."""
+    return [person for person in _everyone(run_id, request, studio) if person.id]
+
+
+@router.delete("/runs/{run_id}/invitations/{which}", status_code=204)
+def remove_invitation(
+    run_id: ExistingRun,
+    which: Annotated[str, Path(max_length=200)],
+    studio: CurrentStudio,
+    _: Owner,
+) -> None:
+    """Invalidate the link of one person, by the invitation's id or the person's name."""
+    studio.people.revoke(run_id, which)
+
+
+@router.get("/runs/{run_id}/people")
+def list_people(
+    run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner
+) -> list[PersonInfo]:
+    """List who is invited by name, and who else has answered."""
+    return _everyone(run_id, request, studio)
+
+
+@router.get("/runs/{run_id}/people/export")
+def export_person(
+    run_id: ExistingRun,
+    name: Annotated[str, Query(max_length=200)],
+    studio: CurrentStudio,
+    _: Owner,
+) -> RaterExport:
+    """Return all data of one person: answers, times, invitation."""
+    return RaterExport(**studio.people.export(run_id, name))
+
+
+@router.post("/runs/{run_id}/people/forget")
+def forget_person(
+    run_id: ExistingRun, asked: ForgetRater, studio: CurrentStudio, _: Owner
+) -> RaterForgotten:
+    """Replace a person's name by a pseudonym, or remove their answers; their link ends."""
+    done = studio.people.forget(run_id, asked.name, asked.remove)
+    return RaterForgotten(
+        pseudonym=done.pseudonym, answers=done.answers, emptied=list(done.emptied)
+    )
 
 
 @router.get("/runs/{run_id}/history")
@@ -210,6 +280,19 @@ async def stream_events(
     events = notifier.follow(run_id, access.role == "owner", may_follow, last_event_id)
     async for event in events:
         yield ServerSentEvent(raw_data=event.data, event=event.name, id=notifier.id_of(event))
+
+
+def _everyone(run_id: str, request: Request, studio: Studio) -> list[PersonInfo]:
+    def link(member: Invited) -> str:
+        return _link(request, run_id, member_token(request.app.state.guard.token, run_id, member))
+
+    with studio.session(run_id) as session:
+        return studio.people.everyone(session, link)
+
+
+def _link(request: Request, run_id: str, token: str) -> str:
+    link: str = request.app.state.guard.link(request, f"/runs/{run_id}?token={token}")
+    return link
 
 
 def _taken(

@@ -111,6 +111,7 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
         yield
     finally:
         stop()
+        studio.deadlines.end()
         notifier.close()
 
 

@@ -1,8 +1,8 @@
 """Session cookies: signed values that stand for an access, valid for one server.
 
 A cookie contains no token, because browsers send cookies to every port of a host. Its signature
-covers the server's address and, for a rater, the digest of the invitation: a cookie works at no
-other server, and ends with its invitation. The key comes from the owner's token, so cookies
+covers the server's address and, for a rater or a viewer, the link: a cookie works at no other
+server, and ends with its link. The key comes from the owner's token, so cookies
 survive a restart, and any number of processes with the same token accept them.
 """
 
@@ -27,19 +27,25 @@ class Claim:
 
     run: str
     expires: int
+    member: str = ""
 
     def encode(self) -> str:
         """Return the claim in characters that a cookie may have; a run's name may have others."""
-        return urlsafe_b64encode(f"{self.expires}:{self.run}".encode()).decode().rstrip("=")
+        return (
+            urlsafe_b64encode(f"{self.expires}:{self.run}:{self.member}".encode())
+            .decode()
+            .rstrip("=")
+        )
 
     @classmethod
     def decode(cls, text: str) -> Claim | None:
         """Return the claim of a cookie, or None if this is none."""
         try:
             padded = text + "=" * (-len(text) % 4)
-            expires, _, run = urlsafe_b64decode(padded.encode("ascii")).decode().partition(":")
-            return cls(run, int(expires)) if not run or RUN_ID.fullmatch(run) else None
-        except ValueError:  # not ASCII, not base64, not UTF-8, not a number
+            claimed = urlsafe_b64decode(padded.encode("ascii")).decode()
+            expires, run, member = claimed.split(":")
+            return cls(run, int(expires), member) if not run or RUN_ID.fullmatch(run) else None
+        except ValueError:  # not ASCII, not base64, not UTF-8, not three parts, not a number
             return None
 
 
@@ -48,23 +54,24 @@ class SessionCookies:
 
     Args:
         token: the owner's token.
-        digest_of: returns the digest of a run's invitation, or None if it has none.
+        invited: returns the access of a run's link, by the id of its member or "" for the shared
+            link; None if there is no such link.
         now: the clock.
     """
 
     def __init__(
         self,
         token: str,
-        digest_of: Callable[[str], str | None],
+        invited: Callable[[str, str], Access | None],
         now: Callable[[], float] = time.time,
     ) -> None:
         self._key = hmac.digest(token.encode(), PURPOSE, "sha256")
-        self._digest_of = digest_of
+        self._invited = invited
         self._now = now
 
     def issue(self, access: Access, server: str) -> str:
         """Return the value of a cookie that grants this access at this server."""
-        text = Claim(access.run or "", int(self._now()) + LIFETIME).encode()
+        text = Claim(access.run or "", int(self._now()) + LIFETIME, access.member).encode()
         return f"{text}.{self._signature(text, access.grant, server)}"
 
     def owner(self, value: str, server: str) -> Access | None:
@@ -79,10 +86,10 @@ class SessionCookies:
         claim, text, signature = self._split(value)
         if claim is None or not claim.run:
             return None
-        digest = self._digest_of(claim.run)
-        if digest is None or not self._is_signed(text, signature, digest, server):
+        access = self._invited(claim.run, claim.member)
+        if access is None or not self._is_signed(text, signature, access.grant, server):
             return None
-        return Access("rater", claim.run, digest)
+        return access
 
     def _split(self, value: str) -> tuple[Claim | None, str, str]:
         text, _, signature = value.partition(".")

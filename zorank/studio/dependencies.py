@@ -10,11 +10,9 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Path, Request
 
 from zorank.studio.access import Access
+from zorank.studio.names import OWNER_NAME, name_key
 from zorank.studio.security import INVITED_ONLY
 from zorank.studio.studio import Studio
-
-OWNER_NAME = "owner"
-"""The owner's name as a rater; raters must not use it."""
 
 RunId = Annotated[str, Path(pattern=r"^[\w-]{1,64}$")]
 Index = Annotated[int, Path(ge=0, le=10**6)]
@@ -44,8 +42,19 @@ async def member(run_id: str, request: Request) -> Access:
     return access
 
 
+async def rater(run_id: str, request: Request) -> Access:
+    """Require the owner's token or one that may answer in this run."""
+    access = await member(run_id, request)
+    if access.role == "viewer":
+        raise HTTPException(
+            403, "your link is for watching, not for answering; ask the owner for a rater's link"
+        )
+    return access
+
+
 Owner = Annotated[Access, Depends(owner)]
 Member = Annotated[Access, Depends(member)]
+Rater = Annotated[Access, Depends(rater)]
 
 
 async def current_studio(request: Request) -> Studio:
@@ -67,7 +76,16 @@ ExistingRun = Annotated[str, Depends(existing_run)]
 
 
 def rater_name(access: Access, given: str | None) -> str | None:
-    """Return the name under which an answer is stored; None for a rater without a valid one."""
+    """Return the name under which an answer is stored; None for a rater without a valid one.
+
+    A named link answers for its own person only.
+    """
     if access.role == "owner":
         return given or OWNER_NAME
+    if access.name is not None:
+        if given and name_key(given) != name_key(access.name):
+            raise HTTPException(
+                403, f"your link answers for {access.name} only; leave the rater's name out"
+            )
+        return access.name
     return given if given and given.casefold() != OWNER_NAME else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, StrictFloat, StrictInt, StringConstraints
 
@@ -66,10 +66,32 @@ class NewRun(BaseModel):
 
 
 class Changes(BaseModel):
-    """The settings of a run that can change; null leaves them as they are."""
+    """The settings of a run that can change; those left out stay as they are."""
 
     title: Name | None = None
     raters: int | None = Field(default=None, ge=1, le=1000)
+    deadline: float | None = Field(
+        default=None,
+        ge=1,
+        le=30 * 24 * 3600,
+        allow_inf_nan=False,
+        description="seconds from a round's first showing until it closes with the answers it "
+        "has, at least one; null for no deadline",
+    )
+
+
+class NewInvitation(BaseModel):
+    """A person to invite; a viewer sees the run, and cannot answer."""
+
+    name: str = Field(max_length=200)
+    role: Literal["rater", "viewer"] = "rater"
+
+
+class ForgetRater(BaseModel):
+    """The person to forget; by default, a pseudonym replaces their name."""
+
+    name: str = Field(max_length=200)
+    remove: bool = Field(default=False, description="whether to remove their answers, too")
 
 
 class GivenOrder(BaseModel):

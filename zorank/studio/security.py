@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from urllib.parse import urlsplit
 
 from fastapi import Request, Response
@@ -20,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zorank.errors import StoreError
 from zorank.protocols import Store
-from zorank.studio.access import Access, invitation_digest, is_owner, resolve
+from zorank.studio.access import Access, invited, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
 from zorank.studio.error_text import shown_text
@@ -66,7 +67,7 @@ class Guard:
         self.prefix = "" if public is None else public.prefix
         self._hosts = hosts if public is None else (*hosts, public.host)
         self._store = store
-        self._cookies = SessionCookies(token, lambda run: invitation_digest(run, store))
+        self._cookies = SessionCookies(token, partial(invited, store=store))
 
     def placed(self, scope: Scope) -> Scope:
         """Return a request's scope as under the public URL.
@@ -116,7 +117,7 @@ class Guard:
     def enter(self, request: Request, response: Response, access: Access) -> None:
         """Give the browser a cookie for this access."""
         response.set_cookie(
-            self._cookie(request, access.role),
+            self._cookie(request, "owner" if access.role == "owner" else "rater"),
             self._cookies.issue(access, self._server(request)),
             max_age=LIFETIME,
             path=self.prefix or "/",

@@ -92,6 +92,19 @@ class Session:
         return max(self.raters_needed - len(self.ballots), 0)
 
     @property
+    def due(self) -> float | None:
+        """When the waiting round closes with the ballots it has; None without any."""
+        seconds = self.meta.get("deadline")
+        if seconds is None or not self.ballots or self.missing_answers == 0:
+            return None
+        return self.waiting.shown_at + float(seconds)
+
+    def is_overdue(self, now: float) -> bool:
+        """Whether the waiting round closes now with the ballots it has."""
+        due = self.due
+        return due is not None and due <= now
+
+    @property
     def shown(self) -> Group:
         """The candidate at each screen position of the waiting round."""
         return shown_order(self.record, self.waiting.index, len(self.run.ask()))
@@ -111,6 +124,8 @@ class Session:
         if seen.meta != self._record.meta:
             self._record = replace(self._record, meta=seen.meta)
         changed = self.run.refresh(seen)
+        if changed:
+            self.likely, self.prepared = None, None  # they followed from answers that may be gone
         self.ballots = list(seen.ballots)
         return changed
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from zorank import rng
+from zorank._raters import MEMBER
 from zorank.errors import InvalidInput, StaleAnswer, StoreError, ZorankError, unknown_name
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
@@ -23,8 +25,11 @@ from zorank.slates import Slate
 from zorank.studio import judging, look_worker
 from zorank.studio.access import new_invitation
 from zorank.studio.agreement import Agreement
+from zorank.studio.deadlines import Deadlines
 from zorank.studio.methods import BY_LOOKS, MethodSpec
+from zorank.studio.names import check_name
 from zorank.studio.new_run import RunSettings, new_session
+from zorank.studio.people import People, taken_names
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.run_meta import check_meta, is_listed
@@ -40,6 +45,8 @@ class Studio:
 
     Attributes:
         on_change: called with the id of a run that has changed, and whether its links have.
+        people: invites, lists and forgets people.
+        clock: returns the time in seconds since 1970.
     """
 
     urls = Urls()
@@ -66,6 +73,9 @@ class Studio:
         self._loading = threading.Lock()
         self._loaders: dict[str, threading.Lock] = {}
         self.on_change: Callable[[str, bool], None] = lambda run, links: None
+        self.people = People(store, self.meta, self._people_changed)
+        self.clock: Callable[[], float] = time.time
+        self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
 
     def create(self, new: RunSettings) -> str:
         """Create a run and return its id."""
@@ -104,6 +114,7 @@ class Studio:
         with self.cached(run_id) as session:
             if session.take(self._snapshot(run_id)) or session.unfinished:
                 self._recover(session)
+            self.deadlines.set(run_id, session.due)
             yield session
 
     @contextmanager
@@ -123,7 +134,13 @@ class Studio:
             self.on_change(name, known is None or known.meta != before)
 
     def answer(
-        self, run_id: str, index: int, on_screen: Ranking, rater: str, key: str | None = None
+        self,
+        run_id: str,
+        index: int,
+        on_screen: Ranking,
+        rater: str,
+        key: str | None = None,
+        is_guest: bool = False,
     ) -> Session:
         """Take a rater's answer, and return the run's session.
 
@@ -137,9 +154,12 @@ class Studio:
             rater: who answers.
             key: the presentation that the rater saw; it changes if the round is undone and shown
                 again.
+            is_guest: whether the rater typed the name, so that it may be somebody else's.
         """
         self.previews.supersede(run_id)
         with self.session(run_id) as session:
+            if is_guest:
+                check_name(rater, taken_names(session.meta))
             session.check_waits(index, key)
             ranking = session.ranking(on_screen)
             if session.raters_needed == 1 and not session.ballots:
@@ -192,7 +212,8 @@ class Studio:
             branch = Session(session.run.branch(round), session.renderer, session.judge)
             title = title or f"{session.meta['title']} (branch)"
         name = branch.run.name
-        self.store.change_meta(name, {"title": title}, dropped=["invitation"])
+        links = [key for key in branch.meta if key == "invitation" or key.startswith(MEMBER)]
+        self.store.change_meta(name, {"title": title}, dropped=links)
         with branch.lock:
             self._recover(branch)
         self._sessions[name] = branch
@@ -226,15 +247,24 @@ class Studio:
                 self._advance(session)
         self.on_change(run_id, False)
 
+    def set_deadline(self, run_id: str, seconds: float | None) -> None:
+        """Set how long after its first showing a round closes; None for never."""
+        self._snapshot(run_id)
+        changes = {} if seconds is None else {"deadline": seconds}
+        self.store.change_meta(run_id, changes, dropped=[] if changes else ["deadline"])
+        with self.session(run_id):  # sets the timer
+            pass
+        self.on_change(run_id, False)
+
     def invite(self, run_id: str) -> str:
-        """Return a new token for raters of a run; earlier tokens stop working."""
+        """Return a new token for the shared link of a run; earlier ones stop working."""
         token, digest = new_invitation(run_id)
         self.update(run_id, invitation=digest)
         self.on_change(run_id, True)
         return token
 
     def revoke(self, run_id: str) -> None:
-        """Invalidate the token for raters of a run."""
+        """Invalidate the token of the shared link of a run."""
         self._snapshot(run_id)
         self.store.change_meta(run_id, {}, dropped=["invitation"])
         self.on_change(run_id, True)
@@ -298,13 +328,28 @@ class Studio:
 
     def _advance(self, session: Session) -> None:
         """Close the waiting round if it has its ballots; make a round wait, and prepare it."""
-        if session.missing_answers == 0:
+        if session.missing_answers == 0 or session.is_overdue(self.clock()):
             self._close(session)
         if session.waiting.answer is not None:
             session.run.ask()
             session.ballots = []
+        self.deadlines.set(session.run.name, session.due)
         self.previews.prepare(session)
         self._store_looks_problem(session)
+
+    def _close_overdue(self, run_id: str) -> None:
+        """Close the waiting round of a run if its deadline has passed and it has a ballot."""
+        with suppress(NotFound):  # the run was deleted
+            with self.session(run_id) as session:
+                if session.is_overdue(self.clock()):
+                    self._advance(session)
+            self.on_change(run_id, False)
+
+    def _people_changed(self, run_id: str) -> None:
+        """Load a run whose links or whose raters' names have changed."""
+        with self.session(run_id):
+            pass
+        self.on_change(run_id, True)
 
     def _snapshot(self, run_id: str) -> Snapshot:
         """Read the store; raise NotFound if no studio has made this run."""

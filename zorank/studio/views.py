@@ -16,6 +16,7 @@ from zorank.renderers.interface import RendererKind, ResolvedRenderer
 from zorank.renderers.options import form_fields
 from zorank.run import Step, optimizer_of
 from zorank.slates import Slate
+from zorank.studio.access import Role
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import RECENT, JudgeSpec
 from zorank.studio.look_worker import looks_for
@@ -36,7 +37,7 @@ from zorank.studio.responses.rounds import (
     ShownRound,
     WaitingRound,
 )
-from zorank.studio.responses.runs import Role, RunCard, RunInfo
+from zorank.studio.responses.runs import RunCard, RunInfo
 from zorank.studio.run_meta import check_meta
 from zorank.studio.sessions import Session
 from zorank.studio.status_text import Facts, could_stop, reports, status_sentences
@@ -113,7 +114,7 @@ def judge_infos(studio: Studio) -> list[JudgeInfo]:
     return found
 
 
-def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
+def run_info(studio: Studio, session: Session, role: Role, you: str | None) -> RunInfo:
     """Describe a run; some fields are for its owner only."""
     record, renderer = session.record, session.renderer
     is_owner = role == "owner"
@@ -133,7 +134,9 @@ def run_info(studio: Studio, session: Session, role: Role) -> RunInfo:
         media_type=renderer.media_type,
         role=role,
         optimizer={"name": record.optimizer, **record.options},
+        you=you,
         raters_needed=session.raters_needed,
+        deadline=session.meta.get("deadline"),
         start=None if start is None else versioned(first, start, renderer),
         words=status_sentences(facts),
         judge=None if session.judge is None else session.judge.title,

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from zorank._recipes import DerivedPoints, DerivedVector, LoggedVector, StoredVector, round_large
-from zorank.errors import InvalidInput
 from zorank.optimizers.blas import one_thread
 from zorank.optimizers.rank_looks import acquisition, pool
 from zorank.optimizers.rank_looks.mixture import Component, Inputs, Mixture, fit_mixture
@@ -297,13 +296,13 @@ def _centres(state: LooksState, slate: Slate) -> tuple[Vector, ...]:
 
 
 def _looks_on(state: LooksState, slate: Slate) -> dict[bytes, Vector]:
-    """Return the looks on a slate by digest; rows before its own are of earlier candidates."""
+    """Return the looks on a slate by digest; rows before its own are of earlier candidates.
+
+    If the answer to the first slates was removed from the log, the state does not have their
+    candidates; the rows of these come first and are left out.
+    """
     if slate.looks is None:
         return {}
-    candidates = [*state.unlooked, *slate][-len(slate.looks) :]
-    if len(candidates) != len(slate.looks):
-        raise InvalidInput(
-            f"a slate of {len(slate)} must have the looks of its candidates and of at most "
-            f"{len(state.unlooked)} earlier ones; found {len(slate.looks)}"
-        )
-    return {digest(x): z for x, z in zip(candidates, slate.looks, strict=True)}
+    candidates = [*state.unlooked, *slate]
+    rows = slate.looks[-len(candidates) :]
+    return {digest(x): z for x, z in zip(candidates[-len(rows) :], rows, strict=True)}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from zorank.slates import Question
-
-Role = Literal["owner", "rater"]
+from zorank.studio.access import Role
 
 
 class RunRef(BaseModel):
@@ -41,7 +40,13 @@ class RunInfo(RunSummary):
     question: Question
     role: Role
     optimizer: dict[str, Any]
+    you: str | None = Field(
+        description="your name as a rater; null for a shared link, whose raters type theirs"
+    )
     raters_needed: int
+    deadline: float | None = Field(
+        description="seconds from a round's first showing until it closes with what it has"
+    )
     start: str | None
     words: list[str] = Field(
         description="the model's state in a few sentences; for the owner, from round 2 on"
@@ -55,7 +60,7 @@ class RunInfo(RunSummary):
 
 
 class Invitation(BaseModel):
-    """A link for raters."""
+    """A link to a run."""
 
     url: str
 

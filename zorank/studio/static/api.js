@@ -22,6 +22,7 @@ function sentenceFor(status, detail) {
   if (status === 503 && typeof detail === "string") return detail;
   // Other server errors belong in the log.
   if (status >= 500) return "Something went wrong in the studio. Nothing you did is lost.";
+  if (status === 401) return SENTENCES[401];
   if (typeof detail === "string" && detail) return detail;
   // FastAPI's validation gives a list; show its first message.
   if (Array.isArray(detail) && detail[0]?.msg) return `${detail[0].msg}.`;

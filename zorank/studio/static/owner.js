@@ -3,12 +3,15 @@
 import { patch, post, remove, runPath } from "./api.js";
 import { askText, attempt, showBanner } from "./dialogs.js";
 import { announce, find } from "./dom.js";
+import { createPeople } from "./people.js";
 
 export function createOwnerTools({ run, round, reload }) {
   const titleField = find("#run-title");
   const raters = find("#raters-needed");
   const inviteLink = find("#invite-link");
   const linkBox = find("#invite-box");
+  const deadline = find("#deadline");
+  const people = createPeople({ run, reload });
 
   titleField.value = run.title ?? "";
   titleField.title = "Rename";
@@ -27,6 +30,13 @@ export function createOwnerTools({ run, round, reload }) {
     const count = Math.max(1, Number(raters.value) || 1);
     raters.value = count;
     if (await attempt(() => patch(runPath(run.id), { raters: count }))) reload();
+  });
+
+  deadline.value = run.deadline ? run.deadline / 60 : "";
+  deadline.addEventListener("change", async () => {
+    const minutes = Number(deadline.value) || 0;
+    if (minutes <= 0) deadline.value = "";
+    await attempt(() => patch(runPath(run.id), { deadline: minutes > 0 ? minutes * 60 : null }));
   });
 
   find("#invite").addEventListener("click", async () => {
@@ -96,6 +106,7 @@ export function createOwnerTools({ run, round, reload }) {
 
   return {
     show(current) {
+      people.refresh();
       find("#offline").href = runPath(run.id, `/rounds/${current.index}/offline`);
       find("#offline").setAttribute("download", `zorank-${run.id}-round-${current.index}.html`);
     },

@@ -1,9 +1,9 @@
-// Asks raters for their name once; the browser stores it.
+// Asks raters who share a link for their name once; the browser stores it.
 
 import { askText } from "./dialogs.js";
 import { keepRaterName, raterName } from "./stash.js";
 
-export const OWNER = "owner";
+const OWNER = "owner";
 
 /** Raters must not use the owner's name. */
 export async function askRaterName() {

@@ -15,8 +15,8 @@ import { nameOf, toggleSound } from "./media.js";
 import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
 import { preload } from "./preload.js";
-import { askRaterName, OWNER } from "./rater.js";
-import { askForOne, showChrome, showProgress, showRunNote, showWaiting } from "./runview.js";
+import { askRaterName } from "./rater.js";
+import { askForOne, greet, showChrome, showProgress, showRunNote, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
 import * as stash from "./stash.js";
 import { createTray } from "./tray.js";
@@ -34,9 +34,11 @@ let pushed = null;
 const shown = new Set();
 
 const single = () => round?.question === "best";
-const rankable = () => round && !busy && !waiting();
+const rankable = () => round && !busy && !waiting() && !isViewer;
 const waiting = () => round.you_answered && round.waiting_for > 0;
 const isOwner = role === "owner";
+const isViewer = role === "viewer";
+const myName = () => run.you ?? stash.raterName();
 const asSuggested = () => suggested && model.sameRanking(ranking, suggested);
 
 const enlarged = createEnlarged(find("#enlarged"), {
@@ -101,6 +103,7 @@ function refresh() {
 }
 
 function pick(position, { tie = false } = {}, { goOn = true } = {}) {
+  if (isViewer) return look(position);
   if (!rankable() || position >= round.exhibits.length) return;
   active = position;
   if (single() && model.placeOf(ranking, position)) return goOn ? submit() : change(model.EMPTY);
@@ -125,6 +128,7 @@ function look(position = active) {
 }
 
 function submit() {
+  if (isViewer) return;
   if (model.isEmpty(ranking)) return round && askForOne();
   usual = model.named(ranking).length;
   // "Try again" sends the current selection: the person may have changed it.
@@ -137,7 +141,7 @@ async function send(answer, retry = () => send(answer)) {
   enlarged.close();
   grid.leave();
   const { index } = round;
-  const rater = isOwner ? OWNER : await askRaterName();
+  const rater = run.you ?? await askRaterName();
   const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater, key: round.key }), {
     retry,
     onStale: () => stash.dropSelection(runId, index),
@@ -153,8 +157,8 @@ async function send(answer, retry = () => send(answer)) {
 }
 
 async function load() {
-  // Raters share one link, so the server needs their name.
-  const who = isOwner ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
+  // Raters who share one link have typed their names, which the server needs.
+  const who = run.you ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
   const done = await attempt(() => get(path(`/round${who}`)), { retry: load });
   if (done) show(done.value);
 }
@@ -249,10 +253,11 @@ async function start() {
   if (!done) return;
   run = done.value;
   showRunNote(run);
+  greet(run);
   sidebar = createSidebar({ run, role, enlarged });
   if (isOwner) owner = createOwnerTools({ run, round: () => round, reload: load });
   bindKeys(bindControls(page), page);
-  if (!isOwner) await askRaterName();
+  if (!run.you) await askRaterName();
   await load();
   listen(runId, {
     round: (next) => {
@@ -261,8 +266,8 @@ async function start() {
     },
     ballots: ({ round: index, ...ballots }) => {
       if (index !== round.index) return;
-      const me = isOwner ? OWNER : stash.raterName();
-      round = { ...round, ...ballots, you_answered: ballots.answered_by.includes(me) };
+      round = { ...round, ...ballots, you_answered: ballots.answered_by.includes(myName()) };
+      owner?.show(round);
       showWaiting(round, { isOwner });
       refresh();
     },

@@ -14,8 +14,9 @@ const QUESTIONS = {
 export function showChrome(round, { role, ready, tieNext, waiting }) {
   const words = QUESTIONS[round.question];
   const heading = words.heading.replace("picture", nounOf(round.exhibits[0]?.media_type));
-  find("#heading").textContent = waiting ? "Thank you" : heading;
-  find("#hint").textContent = waiting ? "" : tieNext ? "the next pick ties with the last" : words.hint;
+  const watches = role === "viewer";
+  find("#heading").textContent = watches ? "You are watching" : waiting ? "Thank you" : heading;
+  find("#hint").textContent = waiting || watches ? "" : tieNext ? "the next pick ties with the last" : words.hint;
   find("#round-name").textContent = round.question === "start" ? "Start" : `Round ${round.index}`;
   const next = find("#next");
   find(".button-text", next).textContent = words.next;
@@ -49,6 +50,12 @@ export function showWaiting(round, { isOwner }) {
 export function showRunNote({ note }) {
   find("#run-note").textContent = note;
   find("#run-note").hidden = !note;
+}
+
+/** Greets a person whose link has their name. */
+export function greet({ role, you }) {
+  find("#greeting").textContent = role === "owner" || !you ? "" : `Hello, ${you}.`;
+  find("#greeting").hidden = !find("#greeting").textContent;
 }
 
 export function askForOne() {

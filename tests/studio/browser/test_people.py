@@ -1,0 +1,109 @@
+"""The owner invites people by name; they join on a phone, answer, are revoked and forgotten."""
+
+from playwright.sync_api import expect
+
+from tests.helpers.browser import PHONE, QUIET, log, new_run
+
+# The browser of somebody whose link was revoked logs that it is refused.
+REVOKED = QUIET + "|status of 401|/events"
+
+
+def invited(owner, name, role="ranks"):
+    """Invite somebody on the owner's page, and return the token of their link."""
+    owner.see("person-name").fill(name)
+    owner.page.get_by_label("Role").select_option(role)
+    owner.page.locator("button[data-testid=invite-person]").click()
+    link = owner.page.get_by_label(f"Link of {name}")
+    expect(link).to_be_visible()
+    return link.input_value().partition("token=")[2]
+
+
+def row(owner, name):
+    return owner.page.locator(f'[data-person="{name}"]')
+
+
+def test_a_person_is_invited_by_name_answers_and_is_revoked(studio, person):
+    run_id = new_run(studio, raters=2)
+    owner = person().open(studio, f"/runs/{run_id}")
+    owner.expect_round(0, "start")
+    owner.page.get_by_text("Rank together").click()
+    token = invited(owner, "Ann")
+    expect(row(owner, "Ann")).to_contain_text("no answer yet")
+
+    ann = person(forgives=REVOKED, **PHONE).open(studio, f"/runs/{run_id}", token=token)
+    ann.expect_round(0, "start")
+    expect(ann.see("rater-name")).to_have_count(0)  # the link has the name
+    expect(ann.see("greeting")).to_have_text("Hello, Ann.")
+    ann.expect_no_overflow()
+    ann.tap(2)
+    ann.see("next").tap()
+    expect(ann.page.get_by_text("Waiting for one more answer")).to_be_visible()
+    expect(row(owner, "Ann")).to_contain_text("1 answer")
+    expect(row(owner, "Ann")).to_have_class("person has-answered")
+    owner.click(2)
+    owner.see("next").click()
+    ann.expect_round(1, "rank")
+    (line,) = log(studio, run_id)
+    assert [ballot["rater"] for ballot in line["answer"]["ballots"]] == ["Ann", "owner"]
+
+    row(owner, "Ann").get_by_test_id("revoke-person").click()
+    expect(ann.see("banner")).to_contain_text("no longer valid")
+    expect(owner.page.get_by_label("Link of Ann")).to_have_count(0)
+
+    row(owner, "Ann").get_by_test_id("forget-person").click()
+    owner.see("confirm").click()
+    expect(row(owner, "rater 1")).to_contain_text("1 answer")
+    expect(row(owner, "Ann")).to_have_count(0)
+    assert "Ann" not in str(log(studio, run_id))
+
+
+def test_answers_are_removed_with_their_person(studio, person):
+    run_id = new_run(studio, [[0]], raters=1)
+    owner = person().open(studio, f"/runs/{run_id}")
+    owner.expect_round(1, "rank")
+    owner.page.get_by_text("Rank together").click()
+    ann = person(forgives=REVOKED).open(studio, f"/runs/{run_id}", token=invited(owner, "Ann"))
+    ann.expect_round(1, "rank")
+    ann.click(3)
+    ann.see("next").click()
+    owner.expect_round(2, "rank")
+    expect(row(owner, "Ann")).to_contain_text("1 answer")
+    row(owner, "Ann").get_by_test_id("forget-person").click()
+    owner.see("forget-answers").check()
+    owner.see("confirm").click()
+    expect(row(owner, "Ann")).to_have_count(0)
+    first, second = log(studio, run_id)
+    assert (first["rater"], second["rater"], second["answer"]) == ("owner", None, {"order": []})
+    owner.expect_round(2, "rank")
+
+
+def test_a_viewer_watches_without_controls(studio, person):
+    run_id = new_run(studio)
+    owner = person().open(studio, f"/runs/{run_id}")
+    owner.expect_round(0, "start")
+    owner.page.get_by_text("Rank together").click()
+    token = invited(owner, "Vic", "watches")
+    viewer = person().open(studio, f"/runs/{run_id}", token=token)
+    expect(viewer.see("heading")).to_have_text("You are watching")
+    expect(viewer.see("greeting")).to_have_text("Hello, Vic.")
+    for control in ("next", "same", "others", "undo", "tray"):
+        expect(viewer.see(control)).to_have_count(0)
+    viewer.press("s", "Enter")
+    viewer.click(0)
+    expect(viewer.see("enlarged")).to_be_visible()
+    assert log(studio, run_id) == []
+    viewer.press("Escape")
+    owner.click(2)
+    owner.see("next").click()
+    expect(viewer.see("round")).to_have_text("Round 1")  # it follows by itself
+
+
+def test_a_name_that_is_taken_is_refused_in_a_sentence(studio, person):
+    run_id = new_run(studio)
+    owner = person(forgives=QUIET + "|status of 422").open(studio, f"/runs/{run_id}")
+    owner.expect_round(0, "start")
+    owner.page.get_by_text("Rank together").click()
+    invited(owner, "Ann")
+    owner.see("person-name").fill("ANN")
+    owner.page.locator("button[data-testid=invite-person]").click()
+    expect(owner.see("banner")).to_contain_text("looks like 'Ann'")
