@@ -7,7 +7,8 @@ from zorank.studio.cookies import LIFETIME, SessionCookies
 
 TOKEN = "owner-token-of-the-tests"
 OWNER = Access("owner")
-RATER = Access("rater", "run-1", "digest-1")
+RATER = Access("rater", "run-1", grant="digest-1")
+VIEWER = Access("viewer", "run-1", "Ann", "a1", "member a1")
 
 
 class Clock:
@@ -23,14 +24,24 @@ def clock():
     return Clock()
 
 
-@pytest.fixture
-def invitations():
-    return {"run-1": "digest-1", "日本": "digest-2"}
+SHARED = Access("rater", "日本", grant="digest-2")
+
+
+class Links(dict):
+    """The links that exist, by run and member."""
+
+    def find(self, run, member):
+        return self.get((run, member))
 
 
 @pytest.fixture
-def cookies(clock, invitations):
-    return SessionCookies(TOKEN, invitations.get, clock)
+def links():
+    return Links({("run-1", ""): RATER, ("run-1", "a1"): VIEWER, ("日本", ""): SHARED})
+
+
+@pytest.fixture
+def cookies(clock, links):
+    return SessionCookies(TOKEN, links.find, clock)
 
 
 def test_an_owners_cookie_grants_what_the_token_does(cookies):
@@ -40,7 +51,7 @@ def test_an_owners_cookie_grants_what_the_token_does(cookies):
     assert TOKEN not in value
 
 
-@pytest.mark.parametrize("access", [RATER, Access("rater", "日本", "digest-2")])
+@pytest.mark.parametrize("access", [RATER, VIEWER, SHARED])
 def test_a_raters_cookie_grants_one_run(cookies, access):
     value = cookies.issue(access, "port 8321")
     found = cookies.rater(value, "port 8321")
@@ -50,17 +61,17 @@ def test_a_raters_cookie_grants_one_run(cookies, access):
     assert access.grant not in value
 
 
-def test_a_cookie_works_after_a_restart_and_in_other_processes(cookies, invitations, clock):
-    another = SessionCookies(TOKEN, invitations.get, clock)
+def test_a_cookie_works_after_a_restart_and_in_other_processes(cookies, links, clock):
+    another = SessionCookies(TOKEN, links.find, clock)
     assert another.owner(cookies.issue(OWNER, "here"), "here") == OWNER
     assert another.rater(cookies.issue(RATER, "here"), "here") == RATER
 
 
-def test_a_cookie_is_valid_at_its_server_only(cookies, invitations, clock):
+def test_a_cookie_is_valid_at_its_server_only(cookies, links, clock):
     owner, rater = cookies.issue(OWNER, "port 8321"), cookies.issue(RATER, "port 8321")
     assert cookies.owner(owner, "port 8322") is None
     assert cookies.rater(rater, "port 8322") is None
-    other = SessionCookies("another-token-of-the-tests", invitations.get, clock)
+    other = SessionCookies("another-token-of-the-tests", links.find, clock)
     assert other.owner(owner, "port 8321") is None
     assert other.rater(rater, "port 8321") is None
 
@@ -74,17 +85,25 @@ def test_a_cookie_expires(cookies, clock):
     assert cookies.rater(rater, "here") is None
 
 
-@pytest.mark.parametrize("now", [None, "digest-of-a-later-invitation"])
-def test_a_raters_cookie_ends_with_its_invitation(cookies, invitations, now):
+@pytest.mark.parametrize("now", [None, Access("rater", "run-1", grant="digest-of-a-later-link")])
+def test_a_raters_cookie_ends_with_the_shared_link(cookies, links, now):
     value = cookies.issue(RATER, "here")
-    invitations["run-1"] = now
+    links["run-1", ""] = now
+    assert cookies.rater(value, "here") is None
+
+
+def test_a_persons_cookie_ends_with_their_link(cookies, links):
+    value = cookies.issue(VIEWER, "here")
+    links["run-1", ""] = None  # the shared link is another
+    assert cookies.rater(value, "here") == VIEWER
+    del links["run-1", "a1"]
     assert cookies.rater(value, "here") is None
 
 
 def test_a_changed_cookie_is_worth_nothing(cookies):
     value = cookies.issue(RATER, "here")
     text, _, signature = value.partition(".")
-    longer = SessionCookies(TOKEN, dict.get, Clock(9_000_000)).issue(RATER, "here")
+    longer = SessionCookies(TOKEN, lambda run, member: None, Clock(9_000_000)).issue(RATER, "here")
     forged = [
         f"{longer.partition('.')[0]}.{signature}",  # a later expiry
         f"{text}.{'0' * 64}",
