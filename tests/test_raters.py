@@ -96,3 +96,13 @@ def test_somebody_unknown_is_refused_with_the_closest_names(store):
         with pytest.raises(InvalidInput, match="no rater named 'anabel'; did you mean annabel"):
             call(store, "a", "anabel")
     assert json.dumps(export_rater(store, "a", "annabel"))
+
+
+@pytest.mark.parametrize("optimizer", ["zo-ranksgd", "zo-ranksgd-memory"])
+def test_a_line_search_outlives_the_answer_that_gave_its_direction(store, optimizer):
+    run = ranked(store, ["ann", "bob", "bob"], optimizer=optimizer)
+    winner = np.asarray(run.steps[1].slate)[1]
+    assert forget_rater(store, "a", "ann", remove=True).emptied == (0,)
+    again = Run.open(store, "a")
+    assert [step.slate.question for step in again.steps] == ["rank", "best", "rank"]
+    assert again.steps[1].best.tobytes() == winner.tobytes()

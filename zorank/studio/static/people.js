@@ -5,7 +5,7 @@ import { get, post, remove, runPath } from "./api.js";
 import { attempt, openDialog } from "./dialogs.js";
 import { announce, el, find } from "./dom.js";
 
-const ROLES = { owner: "you", viewer: "viewer", guest: "shared link" };
+const ROLES = { owner: "you", guest: "shared link" };
 
 export function createPeople({ run, reload }) {
   const list = find("#people");
@@ -93,8 +93,8 @@ export function createPeople({ run, reload }) {
   return { refresh };
 }
 
-function facts({ answers, seconds, agreement }) {
-  if (!answers) return "no answer yet";
+function facts({ role, answers, seconds, agreement }) {
+  if (!answers) return role === "viewer" ? "watches" : "no answer yet";
   return [
     answers === 1 ? "1 answer" : `${answers} answers`,
     seconds != null && pace(seconds),
