@@ -30,6 +30,7 @@ from zorank.studio import api, media, pages
 from zorank.studio.address import PublicURL
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
+from zorank.studio.limits import Limits
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
 from zorank.studio.render_pool import RenderLimits
@@ -63,6 +64,7 @@ def create_app(
     method: MethodSpec | None = None,
     limits: RenderLimits | None = None,
     public_url: str | None = None,
+    server_limits: Limits | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -76,7 +78,9 @@ def create_app(
         method: the method of new runs that name none.
         limits: bounds of the memory that rendering takes.
         public_url: the address at which people open the studio behind a proxy, with its path.
+        server_limits: bounds of the loaded runs and of the event streams.
     """
+    bounds = server_limits or Limits()
     app = FastAPI(
         title="zorank studio",
         version=__version__,
@@ -84,9 +88,12 @@ def create_app(
         redoc_url=None,
         lifespan=_listening,
     )
-    studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
+    studio = app.state.studio = Studio(
+        store, renderers, workers, panel, method, limits, bounds.runs
+    )
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
+    studio.has_pages = notifier.is_followed
     public = None if public_url is None else PublicURL.parse(public_url)
     guard = app.state.guard = Guard(token, hosts, store, public)
     studio.urls = Urls(guard.prefix)

@@ -86,6 +86,10 @@ class Notifier:
         """The runs with open pages."""
         return list(self._channels)
 
+    def is_followed(self, run: str) -> bool:
+        """Whether a run has open pages."""
+        return run in self._channels
+
     @property
     def pages(self) -> int:
         """The number of open pages."""
