@@ -24,6 +24,8 @@ HELP = {
     "https://example.org/rank.",
     "trust_proxy": "Take client address and scheme from the X-Forwarded-For and -Proto headers of "
     "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
+    "limit": "A limit of the server, name=value, such as runs=64; may be repeated. "
+    "docs/deploy.md lists them.",
     "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
@@ -51,6 +53,7 @@ def studio(
     token: Annotated[str | None, _option("token")] = None,
     public_url: Annotated[str | None, _option("public_url")] = None,
     trust_proxy: Annotated[bool, typer.Option("--trust-proxy", help=HELP["trust_proxy"])] = False,
+    limit: Annotated[list[str] | None, _option("limit")] = None,
     judge: Annotated[str | None, _option("judge")] = None,
     judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
     method: Annotated[str | None, _option("method")] = None,
@@ -66,6 +69,7 @@ def studio(
     """
     try:
         from zorank.studio.catalog import select_judges, select_method, select_renderers
+        from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
@@ -81,4 +85,5 @@ def studio(
         method=chosen,
         public_url=public_url,
         trust_proxy=trust_proxy,
+        limits=read_limits(read_values(limit or [])),
     )

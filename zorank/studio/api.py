@@ -23,6 +23,7 @@ from zorank.studio.dependencies import (
     Index,
     Member,
     Owner,
+    StreamPlace,
     rater_name,
 )
 from zorank.studio.methods import METHODS
@@ -194,6 +195,7 @@ async def stream_events(
     run_id: ExistingRun,
     request: Request,
     access: Member,
+    _: StreamPlace,
     last_event_id: Annotated[str | None, Header(max_length=60)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream server-sent events: new rounds, answers, rendering progress, the judge's order.

@@ -36,6 +36,7 @@ from zorank.studio.notifier import Notifier
 from zorank.studio.render_pool import RenderLimits
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
+from zorank.studio.stream_places import StreamPlaces
 from zorank.studio.studio import Studio
 from zorank.studio.urls import Urls
 
@@ -93,6 +94,7 @@ def create_app(
     )
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
+    app.state.stream_places = StreamPlaces(bounds)
     studio.has_pages = notifier.is_followed
     public = None if public_url is None else PublicURL.parse(public_url)
     guard = app.state.guard = Guard(token, hosts, store, public)

@@ -5,12 +5,14 @@ They are coroutines, because FastAPI runs other functions in threads, which take
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
 
 from zorank.studio.access import Access
 from zorank.studio.security import INVITED_ONLY
+from zorank.studio.stream_places import StreamPlaces
 from zorank.studio.studio import Studio
 
 OWNER_NAME = "owner"
@@ -64,6 +66,18 @@ async def existing_run(run_id: RunId, _: Member) -> str:
 
 
 ExistingRun = Annotated[str, Depends(existing_run)]
+
+
+async def stream_place(request: Request, access: Member) -> AsyncIterator[None]:
+    """Require that this client may open another event stream; it is counted until it ends."""
+    places: StreamPlaces = request.app.state.stream_places
+    address = request.client.host if request.client else ""
+    client = None if access.role == "owner" else (access.run, access.grant, address)
+    with places.taken(client):
+        yield
+
+
+StreamPlace = Annotated[None, Depends(stream_place)]
 
 
 def rater_name(access: Access, given: str | None) -> str | None:

@@ -7,6 +7,7 @@ request forgery.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from contextlib import aclosing
@@ -41,6 +42,8 @@ HEADERS = {
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
+BODY_SECONDS = 30.0
+"""Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
 
 Refuse = Callable[[Request, int, str], Response]
@@ -185,13 +188,17 @@ class GuardMiddleware:
         refused = self.guard.refusal(request) or await self._stranger(request)
         if refused is None:
             try:
-                body = await _body(request)
+                async with asyncio.timeout(BODY_SECONDS):
+                    body = await _body(request)
             except ClientDisconnect:
                 return
-            if body is not None:
-                await self.app(request.scope, _replayed(body, receive), send)
-                return
-            refused = 413, "the request's body is too large"
+            except TimeoutError:
+                refused = 408, "the request's body did not arrive in time; try again"
+            else:
+                if body is not None:
+                    await self.app(request.scope, _replayed(body, receive), send)
+                    return
+                refused = 413, "the request's body is too large"
         status, sentence = refused
         response = self._refuse(request, status, sentence)
         if status == 429:

@@ -26,7 +26,9 @@ from zorank.renderers.interface import Offered, RendererKind, kinds_of
 from zorank.studio.access import new_token
 from zorank.studio.address import PublicURL
 from zorank.studio.app import create_app
+from zorank.studio.connections import most_connections, raise_file_limit, watched_protocol
 from zorank.studio.judging import Panel
+from zorank.studio.limits import Limits
 from zorank.studio.methods import MethodSpec
 
 PORT = 8321
@@ -50,6 +52,7 @@ def serve(
     method: MethodSpec | None = None,
     public_url: str | None = None,
     trust_proxy: bool = False,
+    limits: Limits | None = None,
 ) -> None:
     """Serve until interrupted.
 
@@ -62,9 +65,19 @@ def serve(
     port = listener.getsockname()[1]
     kinds = kinds_of(renderers)
     names = allowed_names(host, public)
-    app = create_app(store, kinds, token, names, panel=panel, method=method, public_url=public_url)
+    limits = limits or Limits()
+    app = create_app(
+        *(store, kinds, token, names),
+        panel=panel,
+        method=method,
+        public_url=public_url,
+        server_limits=limits,
+    )
+    raise_file_limit()
     settings = uvicorn.Config(
         app,
+        http=watched_protocol(limits),
+        limit_concurrency=most_connections(limits) + 1,
         log_level="warning",
         timeout_graceful_shutdown=3,
         proxy_headers=trust_proxy,
