@@ -5,6 +5,7 @@ import contextlib
 import select
 import socket
 import sys
+import time
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_all_clients_have_a_limited_number_of_streams(serve):
 def wait_for_streams(owner, count):
     """Wait until the server has noticed that pages were closed."""
     while f"\nzorank_open_pages {count}\n" not in owner.get("/metrics").raise_for_status().text:
-        pass
+        time.sleep(0.05)
 
 
 def test_silent_connections_do_not_keep_others_out(serve, errors):

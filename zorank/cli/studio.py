@@ -26,6 +26,8 @@ HELP = {
     "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
     "limit": "A limit of the server, name=value, such as runs=64; may be repeated. "
     "docs/deploy.md lists them.",
+    "log_level": "What the log has: debug, info (with a line for each request), warning, error.",
+    "log_format": "How the log is written: text, or json (one object a line).",
     "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
@@ -54,6 +56,8 @@ def studio(
     public_url: Annotated[str | None, _option("public_url")] = None,
     trust_proxy: Annotated[bool, typer.Option("--trust-proxy", help=HELP["trust_proxy"])] = False,
     limit: Annotated[list[str] | None, _option("limit")] = None,
+    log_level: Annotated[str, _option("log_level")] = "warning",
+    log_format: Annotated[str, _option("log_format")] = "text",
     judge: Annotated[str | None, _option("judge")] = None,
     judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
     method: Annotated[str | None, _option("method")] = None,
@@ -85,5 +89,7 @@ def studio(
         method=chosen,
         public_url=public_url,
         trust_proxy=trust_proxy,
+        log_level=log_level,
+        log_format=log_format,
         limits=read_limits(read_values(limit or [])),
     )

@@ -26,14 +26,16 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, pages
+from zorank.studio import api, media, operations, pages
 from zorank.studio.address import PublicURL
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
 from zorank.studio.limits import Limits
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
+from zorank.studio.operations import HealthCheck
 from zorank.studio.render_pool import RenderLimits
+from zorank.studio.request_log import RequestObserver
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
 from zorank.studio.stream_places import StreamPlaces
@@ -99,9 +101,12 @@ def create_app(
     public = None if public_url is None else PublicURL.parse(public_url)
     guard = app.state.guard = Guard(token, hosts, store, public)
     studio.urls = Urls(guard.prefix)
-    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused)
+    observer = app.state.observer = RequestObserver(token)
+    app.state.health = HealthCheck(store)
+    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused, observer=observer)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
+    app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     for error, status in STATUSES.items():

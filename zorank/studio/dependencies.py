@@ -6,6 +6,7 @@ They are coroutines, because FastAPI runs other functions in threads, which take
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
@@ -68,16 +69,20 @@ async def existing_run(run_id: RunId, _: Member) -> str:
 ExistingRun = Annotated[str, Depends(existing_run)]
 
 
-async def stream_place(request: Request, access: Member) -> AsyncIterator[None]:
-    """Require that this client may open another event stream; it is counted until it ends."""
+async def stream_place(request: Request, access: Member) -> AsyncIterator[AsyncExitStack]:
+    """Require that this client may open another event stream, which is counted until it ends.
+
+    Returns what is closed then. FastAPI does not close a generator whose client disconnects.
+    """
     places: StreamPlaces = request.app.state.stream_places
     address = request.client.host if request.client else ""
     client = None if access.role == "owner" else (access.run, access.grant, address)
     with places.taken(client):
-        yield
+        async with AsyncExitStack() as stack:
+            yield stack
 
 
-StreamPlace = Annotated[None, Depends(stream_place)]
+StreamPlace = Annotated[AsyncExitStack, Depends(stream_place)]
 
 
 def rater_name(access: Access, given: str | None) -> str | None:

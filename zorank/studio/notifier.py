@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
@@ -117,7 +117,7 @@ class Notifier:
 
     async def follow(
         self, run: str, is_owner: bool, may_follow: Callable[[], bool], last_id: str | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run for one page: the current ones first, then each change.
 
         Args:

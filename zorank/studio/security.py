@@ -25,6 +25,7 @@ from zorank.studio.access import Access, invitation_digest, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
 from zorank.studio.guesses import PERIOD, WrongTokens
+from zorank.studio.request_log import RequestObserver
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -39,6 +40,8 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """The headers of every response that does not set them itself."""
+HEALTH = "/healthz"
+"""What everybody may read under any host name: load balancers use addresses."""
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
@@ -172,8 +175,11 @@ class GuardMiddleware:
     Handlers find the access in `request.state.access`.
     """
 
-    def __init__(self, app: ASGIApp, guard: Guard, refuse: Refuse) -> None:
+    def __init__(
+        self, app: ASGIApp, guard: Guard, refuse: Refuse, observer: RequestObserver
+    ) -> None:
         self.app = app
+        self._observer = observer
         self.guard = guard
         self._refuse = refuse
         self._wrong_tokens = WrongTokens()
@@ -184,8 +190,16 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return
         request = Request(self.guard.placed(scope), receive)
-        send = _with_headers(send)
-        refused = self.guard.refusal(request) or await self._stranger(request)
+        watch = self._observer.watch(request.scope, _with_headers(send))
+        failed = True
+        try:
+            await self._serve(request, receive, watch.send)
+            failed = False
+        finally:
+            watch.end(failed)
+
+    async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
+        refused = await self._refusal(request)
         if refused is None:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
@@ -204,6 +218,11 @@ class GuardMiddleware:
         if status == 429:
             response.headers["Retry-After"] = f"{PERIOD:.0f}"
         await response(request.scope, receive, send)
+
+    async def _refusal(self, request: Request) -> tuple[int, str] | None:
+        if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
+            return None
+        return self.guard.refusal(request) or await self._stranger(request)
 
     async def _stranger(self, request: Request) -> tuple[int, str] | None:
         """Find out who sends a request; return status and sentence if nobody may."""

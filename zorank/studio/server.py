@@ -29,6 +29,7 @@ from zorank.studio.app import create_app
 from zorank.studio.connections import most_connections, raise_file_limit, watched_protocol
 from zorank.studio.judging import Panel
 from zorank.studio.limits import Limits
+from zorank.studio.logs import log_config
 from zorank.studio.methods import MethodSpec
 
 PORT = 8321
@@ -53,6 +54,8 @@ def serve(
     public_url: str | None = None,
     trust_proxy: bool = False,
     limits: Limits | None = None,
+    log_level: str = "warning",
+    log_format: str = "text",
 ) -> None:
     """Serve until interrupted.
 
@@ -61,6 +64,7 @@ def serve(
     """
     token = _stored_token() if token is None else checked_token(token)
     public = None if public_url is None else PublicURL.parse(public_url)
+    logs = log_config(log_level, log_format)
     listener = listen(host, port)
     port = listener.getsockname()[1]
     kinds = kinds_of(renderers)
@@ -78,7 +82,8 @@ def serve(
         app,
         http=watched_protocol(limits),
         limit_concurrency=most_connections(limits) + 1,
-        log_level="warning",
+        log_config=logs,
+        access_log=False,  # uvicorn's has queries, and so tokens
         timeout_graceful_shutdown=3,
         proxy_headers=trust_proxy,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
