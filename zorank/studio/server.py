@@ -38,6 +38,8 @@ LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_TOKEN = 16
 HOST_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL, errno.ENODEV)
 """What the system says if an address is not one of this machine."""
+GRACE = 3
+"""Seconds for which requests in progress are waited for at shutdown."""
 PROXIES = "127.0.0.1,::1,::ffff:127.0.0.1"
 """The proxies that `trust_proxy` believes, unless FORWARDED_ALLOW_IPS names others."""
 
@@ -84,7 +86,7 @@ def serve(
         limit_concurrency=most_connections(limits) + 1,
         log_config=logs,
         access_log=False,  # uvicorn's has queries, and so tokens
-        timeout_graceful_shutdown=3,
+        timeout_graceful_shutdown=GRACE,
         proxy_headers=trust_proxy,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
     )
@@ -161,11 +163,24 @@ def _in_url(host: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams of open pages at shutdown; they would never end by themselves."""
+    """Ends in a few seconds.
+
+    At shutdown it ends the event streams of open pages, which would never end by themselves, and
+    waits for other requests for a while. Threads cannot be interrupted: if one still works then,
+    for example because the database is locked, the process ends without it. Its client sees a
+    closed connection, and what it stored stays stored.
+    """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            threading.Thread(target=self._end, args=(sig,), daemon=True).start()
         self.config.app.state.notifier.close()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
+
+    def _end(self, sig: int) -> None:
+        time.sleep(GRACE + 2)
+        self.config.app.state.studio.render_pool.close()  # type: ignore[union-attr]
+        os._exit(128 + sig)
 
 
 def _announce(server: uvicorn.Server, links: Mapping[str, str], browser: bool) -> None:
