@@ -38,8 +38,8 @@ class Server:
         self.port = 0
         self.process = None
 
-    def start(self):
-        self.process = fork_server.start([*self.command, "--port", self.port])
+    def start(self, **options):
+        self.process = fork_server.start([*self.command, "--port", self.port], **options)
         line = self.process.stdout.readline()
         found = re.fullmatch(r"Studio at http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", line)
         assert found, f"the studio said {line!r}"

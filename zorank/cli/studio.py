@@ -32,6 +32,10 @@ HELP = {
     "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
     "workers": "The number of server processes, which share the store. Each renders for "
     "itself, so a slow renderer is better served by one.",
+    "limit": "A limit of the server, name=value, such as runs=64; may be repeated. "
+    "docs/deploy.md lists them.",
+    "log_level": "What the log has: debug, info (with a line for each request), warning, error.",
+    "log_format": "How the log is written: text, or json (one object a line).",
     "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
@@ -60,6 +64,9 @@ def studio(
     public_url: Annotated[str | None, _option("public_url")] = None,
     trust_proxy: Annotated[bool, typer.Option("--trust-proxy", help=HELP["trust_proxy"])] = False,
     workers: Annotated[int, _option("workers")] = 1,
+    limit: Annotated[list[str] | None, _option("limit")] = None,
+    log_level: Annotated[str, _option("log_level")] = "warning",
+    log_format: Annotated[str, _option("log_format")] = "text",
     judge: Annotated[str | None, _option("judge")] = None,
     judge_option: Annotated[list[str] | None, _option("judge_option")] = None,
     method: Annotated[str | None, _option("method")] = None,
@@ -75,6 +82,7 @@ def studio(
     """
     try:
         from zorank.studio.catalog import select_judges, select_method, select_renderers
+        from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
         from zorank.studio.workers import check_workers
     except ModuleNotFoundError as error:
@@ -95,4 +103,7 @@ def studio(
         public_url=public_url,
         trust_proxy=trust_proxy,
         workers=workers,
+        log_level=log_level,
+        log_format=log_format,
+        limits=read_limits(read_values(limit or [])),
     )

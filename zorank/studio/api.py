@@ -25,6 +25,7 @@ from zorank.studio.dependencies import (
     Member,
     Owner,
     Rater,
+    StreamPlace,
     rater_name,
 )
 from zorank.studio.methods import METHODS
@@ -264,6 +265,7 @@ async def stream_events(
     run_id: ExistingRun,
     request: Request,
     access: Member,
+    place: StreamPlace,
     last_event_id: Annotated[str | None, Header(max_length=60)] = None,
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream server-sent events: new rounds, answers, rendering progress, the judge's order.
@@ -278,6 +280,7 @@ async def stream_events(
         return found is not None and found.may_see(run_id)
 
     events = notifier.follow(run_id, access.role == "owner", may_follow, last_event_id)
+    place.push_async_callback(events.aclose)
     async for event in events:
         yield ServerSentEvent(raw_data=event.data, event=event.name, id=notifier.id_of(event))
 

@@ -25,16 +25,20 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, pages
+from zorank.studio import api, media, operations, pages
 from zorank.studio.address import PublicURL
 from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
 from zorank.studio.judging import Panel
+from zorank.studio.limits import Limits
 from zorank.studio.methods import MethodSpec
 from zorank.studio.notifier import Notifier
+from zorank.studio.operations import HealthCheck
 from zorank.studio.render_pool import RenderLimits
+from zorank.studio.request_log import RequestObserver
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NotFound
+from zorank.studio.stream_places import StreamPlaces
 from zorank.studio.studio import Studio
 from zorank.studio.urls import Urls
 
@@ -63,6 +67,7 @@ def create_app(
     method: MethodSpec | None = None,
     limits: RenderLimits | None = None,
     public_url: str | None = None,
+    server_limits: Limits | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -76,7 +81,9 @@ def create_app(
         method: the method of new runs that name none.
         limits: bounds of the memory that rendering takes.
         public_url: the address at which people open the studio behind a proxy, with its path.
+        server_limits: bounds of the loaded runs and of the event streams.
     """
+    bounds = server_limits or Limits()
     app = FastAPI(
         title="zorank studio",
         version=__version__,
@@ -84,15 +91,22 @@ def create_app(
         redoc_url=None,
         lifespan=_listening,
     )
-    studio = app.state.studio = Studio(store, renderers, workers, panel, method, limits)
+    studio = app.state.studio = Studio(
+        store, renderers, workers, panel, method, limits, bounds.runs
+    )
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
+    app.state.stream_places = StreamPlaces(bounds)
+    studio.has_pages = notifier.is_followed
     public = None if public_url is None else PublicURL.parse(public_url)
     guard = app.state.guard = Guard(token, hosts, store, public)
     studio.urls = Urls(guard.prefix)
-    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused)
+    observer = app.state.observer = RequestObserver(token)
+    app.state.health = HealthCheck(store)
+    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused, observer=observer)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
+    app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     for error, status in STATUSES.items():

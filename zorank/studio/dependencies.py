@@ -5,6 +5,8 @@ They are coroutines, because FastAPI runs other functions in threads, which take
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
@@ -12,6 +14,7 @@ from fastapi import Depends, HTTPException, Path, Request
 from zorank.studio.access import Access
 from zorank.studio.names import OWNER_NAME, name_key
 from zorank.studio.security import INVITED_ONLY
+from zorank.studio.stream_places import StreamPlaces
 from zorank.studio.studio import Studio
 
 RunId = Annotated[str, Path(pattern=r"^[\w-]{1,64}$")]
@@ -73,6 +76,22 @@ async def existing_run(run_id: RunId, _: Member) -> str:
 
 
 ExistingRun = Annotated[str, Depends(existing_run)]
+
+
+async def stream_place(request: Request, access: Member) -> AsyncIterator[AsyncExitStack]:
+    """Require that this client may open another event stream, which is counted until it ends.
+
+    Returns what is closed then. FastAPI does not close a generator whose client disconnects.
+    """
+    places: StreamPlaces = request.app.state.stream_places
+    address = request.client.host if request.client else ""
+    client = None if access.role == "owner" else (access.run, access.grant, address)
+    with places.taken(client):
+        async with AsyncExitStack() as stack:
+            yield stack
+
+
+StreamPlace = Annotated[AsyncExitStack, Depends(stream_place)]
 
 
 def rater_name(access: Access, given: str | None) -> str | None:

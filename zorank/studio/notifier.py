@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
@@ -86,6 +86,10 @@ class Notifier:
         """The runs with open pages."""
         return list(self._channels)
 
+    def is_followed(self, run: str) -> bool:
+        """Whether a run has open pages."""
+        return run in self._channels
+
     @property
     def pages(self) -> int:
         """The number of open pages."""
@@ -113,7 +117,7 @@ class Notifier:
 
     async def follow(
         self, run: str, is_owner: bool, may_follow: Callable[[], bool], last_id: str | None = None
-    ) -> AsyncIterator[Event]:
+    ) -> AsyncGenerator[Event, None]:
         """Yield the events of a run for one page: the current ones first, then each change.
 
         Args:

@@ -55,6 +55,10 @@ class Previews:
         self._newest[run_id] = number = next(self._numbers)
         return number
 
+    def forget(self, run_id: str) -> None:
+        """Forget the number of a run's newest draft."""
+        self._newest.pop(run_id, None)
+
     def preview(
         self, session: Session, index: int, on_screen: Ranking, number: int
     ) -> Slate | None:

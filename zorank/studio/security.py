@@ -7,6 +7,7 @@ request forgery.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from contextlib import aclosing
@@ -26,6 +27,7 @@ from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
 from zorank.studio.error_text import shown_text
 from zorank.studio.guesses import PERIOD, WrongTokens
+from zorank.studio.request_log import RequestObserver
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -40,9 +42,13 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """The headers of every response that does not set them itself."""
+HEALTH = "/healthz"
+"""What everybody may read under any host name: load balancers use addresses."""
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
+BODY_SECONDS = 30.0
+"""Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
 
 Refuse = Callable[[Request, int, str], Response]
@@ -171,8 +177,11 @@ class GuardMiddleware:
     Handlers find the access in `request.state.access`.
     """
 
-    def __init__(self, app: ASGIApp, guard: Guard, refuse: Refuse) -> None:
+    def __init__(
+        self, app: ASGIApp, guard: Guard, refuse: Refuse, observer: RequestObserver
+    ) -> None:
         self.app = app
+        self._observer = observer
         self.guard = guard
         self._refuse = refuse
         self._wrong_tokens = WrongTokens()
@@ -183,22 +192,39 @@ class GuardMiddleware:
             await self.app(scope, receive, send)
             return
         request = Request(self.guard.placed(scope), receive)
-        send = _with_headers(send)
-        refused = self.guard.refusal(request) or await self._stranger(request)
+        watch = self._observer.watch(request.scope, _with_headers(send))
+        failed = True
+        try:
+            await self._serve(request, receive, watch.send)
+            failed = False
+        finally:
+            watch.end(failed)
+
+    async def _serve(self, request: Request, receive: Receive, send: Send) -> None:
+        refused = await self._refusal(request)
         if refused is None:
             try:
-                body = await _body(request)
+                async with asyncio.timeout(BODY_SECONDS):
+                    body = await _body(request)
             except ClientDisconnect:
                 return
-            if body is not None:
-                await self.app(request.scope, _replayed(body, receive), send)
-                return
-            refused = 413, "the request's body is too large"
+            except TimeoutError:
+                refused = 408, "the request's body did not arrive in time; try again"
+            else:
+                if body is not None:
+                    await self.app(request.scope, _replayed(body, receive), send)
+                    return
+                refused = 413, "the request's body is too large"
         status, sentence = refused
         response = self._refuse(request, status, sentence)
         if status == 429:
             response.headers["Retry-After"] = f"{PERIOD:.0f}"
         await response(request.scope, receive, send)
+
+    async def _refusal(self, request: Request) -> tuple[int, str] | None:
+        if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
+            return None
+        return self.guard.refusal(request) or await self._stranger(request)
 
     async def _stranger(self, request: Request) -> tuple[int, str] | None:
         """Find out who sends a request; return status and sentence if nobody may."""

@@ -27,7 +27,10 @@ from zorank.renderers.interface import Offered, RendererKind, kinds_of
 from zorank.studio.access import new_token
 from zorank.studio.address import PublicURL
 from zorank.studio.app import create_app
+from zorank.studio.connections import most_connections, raise_file_limit, watched_protocol
 from zorank.studio.judging import Panel
+from zorank.studio.limits import Limits
+from zorank.studio.logs import log_config
 from zorank.studio.methods import MethodSpec
 from zorank.studio.workers import Inherited, be_ready, supervise
 
@@ -37,6 +40,8 @@ LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_TOKEN = 16
 HOST_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL, errno.ENODEV)
 """What the system says if an address is not one of this machine."""
+GRACE = 3
+"""Seconds for which requests in progress are waited for at shutdown."""
 PROXIES = "127.0.0.1,::1,::ffff:127.0.0.1"
 """The proxies that `trust_proxy` believes, unless FORWARDED_ALLOW_IPS names others."""
 
@@ -53,6 +58,9 @@ def serve(
     public_url: str | None = None,
     trust_proxy: bool = False,
     workers: int = 1,
+    limits: Limits | None = None,
+    log_level: str = "warning",
+    log_format: str = "text",
 ) -> None:
     """Serve until interrupted.
 
@@ -61,6 +69,7 @@ def serve(
     `workers` is the number of server processes; each runs the command line of this one again.
     """
     public = None if public_url is None else PublicURL.parse(public_url)
+    logs = log_config(log_level, log_format)
     worker = Inherited.find()
     if worker is None:
         token = _stored_token() if token is None else checked_token(token)
@@ -77,11 +86,22 @@ def serve(
         return
     kinds = kinds_of(renderers)
     names = allowed_names(host, public)
-    app = create_app(store, kinds, token, names, panel=panel, method=method, public_url=public_url)
+    limits = limits or Limits()
+    app = create_app(
+        *(store, kinds, token, names),
+        panel=panel,
+        method=method,
+        public_url=public_url,
+        server_limits=limits,
+    )
+    raise_file_limit()
     settings = uvicorn.Config(
         app,
-        log_level="warning",
-        timeout_graceful_shutdown=3,
+        http=watched_protocol(limits),
+        limit_concurrency=most_connections(limits) + 1,
+        log_config=logs,
+        access_log=False,  # uvicorn's has queries, and so tokens
+        timeout_graceful_shutdown=GRACE,
         proxy_headers=trust_proxy,
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
     )
@@ -157,11 +177,24 @@ def _in_url(host: str) -> str:
 
 
 class _Server(uvicorn.Server):
-    """Ends the event streams of open pages at shutdown; they would never end by themselves."""
+    """Ends in a few seconds.
+
+    At shutdown it ends the event streams of open pages, which would never end by themselves, and
+    waits for other requests for a while. Threads cannot be interrupted: if one still works then,
+    for example because the database is locked, the process ends without it. Its client sees a
+    closed connection, and what it stored stays stored.
+    """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            threading.Thread(target=self._end, args=(sig,), daemon=True).start()
         self.config.app.state.notifier.close()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)
+
+    def _end(self, sig: int) -> None:
+        time.sleep(GRACE + 2)
+        self.config.app.state.studio.render_pool.close()  # type: ignore[union-attr]
+        os._exit(128 + sig)
 
 
 def _when_started(server: uvicorn.Server, then: Callable[[], None]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ from zorank.studio import judging, look_worker
 from zorank.studio.access import new_invitation
 from zorank.studio.agreement import Agreement
 from zorank.studio.deadlines import Deadlines
+from zorank.studio.limits import Limits
+from zorank.studio.loaded_runs import LoadedRuns
 from zorank.studio.methods import BY_LOOKS, MethodSpec
 from zorank.studio.names import check_name
 from zorank.studio.new_run import RunSettings, new_session
@@ -47,6 +50,8 @@ class Studio:
         on_change: called with the id of a run that has changed, and whether its links have.
         people: invites, lists and forgets people.
         clock: returns the time in seconds since 1970.
+        has_pages: whether a run has open pages.
+        counts: how many `answers` and `ballots` were stored.
     """
 
     urls = Urls()
@@ -59,6 +64,7 @@ class Studio:
         panel: judging.Panel | None = None,
         method: MethodSpec | None = None,
         limits: RenderLimits | None = None,
+        most_runs: int = Limits.runs,
     ) -> None:
         self.store = store
         self.method = method
@@ -69,13 +75,16 @@ class Studio:
         self.look_worker = look_worker.LookWorker(self._store_looks_problem)
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
         self._planner = look_worker.LookPlanner()
-        self._sessions: dict[str, Session] = {}
-        self._loading = threading.Lock()
-        self._loaders: dict[str, threading.Lock] = {}
         self.on_change: Callable[[str, bool], None] = lambda run, links: None
         self.people = People(store, self.meta, self._people_changed)
         self.clock: Callable[[], float] = time.time
         self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
+        self.has_pages: Callable[[str], bool] = lambda run: False
+        self._sessions = LoadedRuns(
+            most_runs, self._load, lambda run: self.has_pages(run), self.previews.forget
+        )
+        self.counts: Counter[str] = Counter()
+        self._counting = threading.Lock()
 
     def create(self, new: RunSettings) -> str:
         """Create a run and return its id."""
@@ -89,7 +98,7 @@ class Studio:
         session = new_session(self.store, self.panel, renderer, plan, new)
         with session.lock:
             self._recover(session)
-        self._sessions[session.run.name] = session
+        self._sessions.add(session)
         return session.run.name
 
     def _method(self, given: MethodSpec | None) -> MethodSpec | None:
@@ -108,6 +117,11 @@ class Studio:
         """Return the studio's runs, newest first, without runs of other programs."""
         return [r for r in reversed(self.store.runs()) if is_listed(r, self.renderers)]
 
+    @property
+    def loaded(self) -> list[Session]:
+        """The sessions of the runs in memory."""
+        return self._sessions.all()
+
     @contextmanager
     def session(self, run_id: str) -> Iterator[Session]:
         """Lock a run that is up to date with one snapshot of the store."""
@@ -120,14 +134,16 @@ class Studio:
     @contextmanager
     def cached(self, run_id: str) -> Iterator[Session]:
         """Lock a run as this process knows it; the store is read only if it is not loaded."""
-        session = self._sessions.get(run_id) or self._load(run_id)
-        with session.lock:
+        with self._sessions.use(run_id) as session, session.lock:
             yield session
 
     def changed_elsewhere(self, run_id: str | None, followed: Iterable[str]) -> None:
         """Load what another process changed in a run; None stands for all runs with open pages."""
+        followed = set(followed)
         for name in followed if run_id is None else [run_id]:
             known = self._sessions.get(name)
+            if known is None and name not in followed:
+                continue  # nobody here looks at it
             before = None if known is None else known.meta
             with suppress(ZorankError), self.session(name):
                 pass
@@ -165,8 +181,10 @@ class Studio:
             if session.raters_needed == 1 and not session.ballots:
                 note = self._judge_note(session)
                 session.run.tell(ranking, rater=rater, round=index, note=note)
+                self._count("answers")
             else:
                 session.ballots = self.store.cast(run_id, index, Ballot(rater, ranking))
+                self._count("answers", "ballots")
             try:
                 self._advance(session)
             except Exception as error:
@@ -216,7 +234,7 @@ class Studio:
         self.store.change_meta(name, {"title": title}, dropped=links)
         with branch.lock:
             self._recover(branch)
-        self._sessions[name] = branch
+        self._sessions.add(branch)
         return name
 
     def delete(self, run_id: str) -> None:
@@ -227,7 +245,7 @@ class Studio:
             if run_id not in [record.name for record in self.records()]:
                 raise
         self.store.delete(run_id)
-        self._sessions.pop(run_id, None)
+        self._sessions.forget(run_id)
         self.render_pool.cancel_speculative(run_id)
         self.render_pool.forget(run_id)
         self.judge_worker.forget(run_id)
@@ -297,23 +315,19 @@ class Studio:
         return self.judge_worker.agreements(*run, session.steps)
 
     def _load(self, run_id: str) -> Session:
-        with self._loading:
-            lock = self._loaders.setdefault(run_id, threading.Lock())
-        with lock:  # a page sends many requests at once; the log is replayed once
-            if run_id in self._sessions:
-                return self._sessions[run_id]
-            self._snapshot(run_id)
-            record = self.store.record(run_id)
-            if record.meta["renderer"] not in self.renderers:
-                raise InvalidInput(f"run {run_id!r} was not made in this studio")
-            renderer = self.make_renderer(record.meta["renderer"], record.meta["renderer_options"])
-            looks = look_worker.looks_for(record.meta, renderer, record.seed)
-            run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
-            look_worker.check_against_log(run)
-            session = Session(run, renderer, self.panel.choice(record.meta, renderer))
-            with session.lock:
-                self._recover(session)
-            return self._sessions.setdefault(run_id, session)
+        """Replay a run's log."""
+        self._snapshot(run_id)
+        record = self.store.record(run_id)
+        if record.meta["renderer"] not in self.renderers:
+            raise InvalidInput(f"run {run_id!r} was not made in this studio")
+        renderer = self.make_renderer(record.meta["renderer"], record.meta["renderer_options"])
+        looks = look_worker.looks_for(record.meta, renderer, record.seed)
+        run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
+        look_worker.check_against_log(run)
+        session = Session(run, renderer, self.panel.choice(record.meta, renderer))
+        with session.lock:
+            self._recover(session)
+        return session
 
     def _recover(self, session: Session) -> None:
         """Finish what a crash or another process left unfinished.
@@ -381,6 +395,10 @@ class Studio:
             except StaleAnswer:
                 run.ask()
                 session.take(self._snapshot(run.name))
+
+    def _count(self, *names: str) -> None:
+        with self._counting:
+            self.counts.update(names)
 
     def _pushes(self, run_id: str) -> None:
         """Tell open pages that exhibits or the judge of a run have made progress."""
