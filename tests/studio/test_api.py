@@ -215,7 +215,7 @@ def test_a_run_that_cannot_be_opened_does_not_hide_the_others(client, run_id, st
     older = replace(store.record(run_id), name="run-older", revision=99)
     store.create(older)
     cards = {card["id"]: card for card in client.get("/api/runs").json()}
-    assert "pip install zorank==" in cards["run-older"]["problem"]
+    assert "use the code that has revision 99" in cards["run-older"]["problem"]
     assert "problem" not in cards[run_id]
 
 
