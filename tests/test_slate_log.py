@@ -311,7 +311,7 @@ def test_a_run_that_is_not_wholly_recorded_is_refused_as_before(monkeypatch):
     Other.install(monkeypatch, ZORankSGD)
     Other.install(monkeypatch, Auto)  # needs its own design back, which no record holds
     for name in ("a", "b", "own"):
-        with pytest.raises(ReplayError, match="pip install zorank=="):
+        with pytest.raises(ReplayError, match="use the code that has revision"):
             Run.open(store, name)
 
 

@@ -106,6 +106,7 @@ def serve(
         forwarded_allow_ips=os.environ.get("FORWARDED_ALLOW_IPS", PROXIES),
     )
     server = _Server(settings)
+    server.ends_process = True
     ready = announce if worker is None else be_ready
     threading.Thread(target=_when_started, args=(server, ready), daemon=True).start()
     # The first picture may have to load a model: do that while the page opens.
@@ -183,10 +184,15 @@ class _Server(uvicorn.Server):
     waits for other requests for a while. Threads cannot be interrupted: if one still works then,
     for example because the database is locked, the process ends without it. Its client sees a
     closed connection, and what it stored stays stored.
+
+    Attributes:
+        ends_process: whether the process is this server's own, so that it may end it.
     """
 
+    ends_process = False
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if not self.should_exit:
+        if self.ends_process and not self.should_exit:
             threading.Thread(target=self._end, args=(sig,), daemon=True).start()
         self.config.app.state.notifier.close()  # type: ignore[union-attr]
         super().handle_exit(sig, frame)

@@ -18,7 +18,7 @@ from typing import Any
 
 from zorank import rng
 from zorank._raters import MEMBER
-from zorank.errors import InvalidInput, StaleAnswer, StoreError, ZorankError, unknown_name
+from zorank.errors import InvalidInput, StoreError, ZorankError, unknown_name
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run
@@ -35,10 +35,11 @@ from zorank.studio.new_run import RunSettings, new_session
 from zorank.studio.people import People, taken_names
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
+from zorank.studio.rounds import Rounds
 from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NotFound, Session
 from zorank.studio.urls import Urls
-from zorank.types import Ballot, Exhibit, Poll, Ranking, RunRecord, Snapshot, Vector
+from zorank.types import Ballot, Exhibit, Ranking, RunRecord, Snapshot, Vector
 
 NO_SUCH_RUN = "there is no such run; it may have been deleted"
 
@@ -72,13 +73,19 @@ class Studio:
         self.panel = panel or judging.Panel()
         self.render_pool = RenderPool(workers, limits, on_change=self._pushes)
         self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel, self._pushes)
-        self.look_worker = look_worker.LookWorker(self._store_looks_problem)
+        self.look_worker = look_worker.LookWorker(
+            lambda session: self._rounds.store_looks_problem(session)
+        )
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
         self._planner = look_worker.LookPlanner()
         self.on_change: Callable[[str, bool], None] = lambda run, links: None
         self.people = People(store, self.meta, self._people_changed)
         self.clock: Callable[[], float] = time.time
         self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
+        self._rounds = Rounds(
+            *(store, self._snapshot, self.verdict, self.previews, self.deadlines),
+            clock=lambda: self.clock(),
+        )
         self.has_pages: Callable[[str], bool] = lambda run: False
         self._sessions = LoadedRuns(
             most_runs, self._load, lambda run: self.has_pages(run), self.previews.forget
@@ -97,7 +104,7 @@ class Studio:
         plan = self._planner.plan(renderer, options) if can_look else None
         session = new_session(self.store, self.panel, renderer, plan, new)
         with session.lock:
-            self._recover(session)
+            self._rounds.recover(session)
         self._sessions.add(session)
         return session.run.name
 
@@ -127,7 +134,7 @@ class Studio:
         """Lock a run that is up to date with one snapshot of the store."""
         with self.cached(run_id) as session:
             if session.take(self._snapshot(run_id)) or session.unfinished:
-                self._recover(session)
+                self._rounds.recover(session)
             self.deadlines.set(run_id, session.due)
             yield session
 
@@ -179,14 +186,14 @@ class Studio:
             session.check_waits(index, key)
             ranking = session.ranking(on_screen)
             if session.raters_needed == 1 and not session.ballots:
-                note = self._judge_note(session)
+                note = self._rounds.judge_note(session)
                 session.run.tell(ranking, rater=rater, round=index, note=note)
                 self._count("answers")
             else:
                 session.ballots = self.store.cast(run_id, index, Ballot(rater, ranking))
                 self._count("answers", "ballots")
             try:
-                self._advance(session)
+                self._rounds.advance(session)
             except Exception as error:
                 session.unfinished = True
                 logging.getLogger("zorank").warning(
@@ -201,8 +208,8 @@ class Studio:
             session.check_waits(index)
             if not session.ballots:
                 raise InvalidInput("nobody has answered this round yet; it cannot be closed")
-            self._close(session)
-            self._advance(session)
+            self._rounds.close(session)
+            self._rounds.advance(session)
         self.on_change(run_id, False)
         return session
 
@@ -211,7 +218,7 @@ class Studio:
         with self.session(run_id) as session:
             session.run.undo(rounds)
             session.ballots = []
-            self._advance(session)
+            self._rounds.advance(session)
         self.on_change(run_id, False)
         return session
 
@@ -220,20 +227,20 @@ class Studio:
     ) -> Slate | None:
         """Preview the slate that would follow this draft answer, and start to render it."""
         following = self.previews.preview(session, index, on_screen, number)
-        self._store_looks_problem(session)
+        self._rounds.store_looks_problem(session)
         return following
 
     def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
         """Create a run that shares this one's first rounds, and return its id."""
         with self.session(run_id) as session:
-            self._store_looks_problem(session)
+            self._rounds.store_looks_problem(session)
             branch = Session(session.run.branch(round), session.renderer, session.judge)
             title = title or f"{session.meta['title']} (branch)"
         name = branch.run.name
         links = [key for key in branch.meta if key == "invitation" or key.startswith(MEMBER)]
         self.store.change_meta(name, {"title": title}, dropped=links)
         with branch.lock:
-            self._recover(branch)
+            self._rounds.recover(branch)
         self._sessions.add(branch)
         return name
 
@@ -262,7 +269,7 @@ class Studio:
         self.store.change_meta(run_id, given)
         with self.session(run_id) as session:
             if session.missing_answers == 0:  # fewer raters are needed than have answered
-                self._advance(session)
+                self._rounds.advance(session)
         self.on_change(run_id, False)
 
     def set_deadline(self, run_id: str, seconds: float | None) -> None:
@@ -326,37 +333,15 @@ class Studio:
         look_worker.check_against_log(run)
         session = Session(run, renderer, self.panel.choice(record.meta, renderer))
         with session.lock:
-            self._recover(session)
+            self._rounds.recover(session)
         return session
-
-    def _recover(self, session: Session) -> None:
-        """Finish what a crash or another process left unfinished.
-
-        A log may end with an answer, without a round that waits; a round may have all its ballots
-        and still be open; nothing is rendered yet.
-        """
-        session.run.ask()
-        session.take(self._snapshot(session.run.name))
-        self._advance(session)
-        session.unfinished = False
-
-    def _advance(self, session: Session) -> None:
-        """Close the waiting round if it has its ballots; make a round wait, and prepare it."""
-        if session.missing_answers == 0 or session.is_overdue(self.clock()):
-            self._close(session)
-        if session.waiting.answer is not None:
-            session.run.ask()
-            session.ballots = []
-        self.deadlines.set(session.run.name, session.due)
-        self.previews.prepare(session)
-        self._store_looks_problem(session)
 
     def _close_overdue(self, run_id: str) -> None:
         """Close the waiting round of a run if its deadline has passed and it has a ballot."""
         with suppress(NotFound):  # the run was deleted
             with self.session(run_id) as session:
                 if session.is_overdue(self.clock()):
-                    self._advance(session)
+                    self._rounds.advance(session)
             self.on_change(run_id, False)
 
     def _people_changed(self, run_id: str) -> None:
@@ -376,26 +361,6 @@ class Studio:
         check_meta(run_id, seen.meta)
         return seen
 
-    def _close(self, session: Session) -> None:
-        """Tell the run its ballots; repeat if another process casts one at the same time."""
-        run, index = session.run, session.waiting.index
-        known = session.rater_agreements()
-        while session.waiting.index == index and session.ballots:
-            ballots = tuple(
-                replace(b, weight=session.rater_weight(known.get(b.rater)))
-                for b in session.ballots
-            )
-            alone = len(ballots) == 1 and not session.learns_raters
-            answer = ballots[0].ranking if alone else Poll(ballots)
-            raters = ", ".join(b.rater for b in ballots)
-            try:
-                note = self._judge_note(session)
-                run.tell(answer, rater=raters, round=index, note=note, ballots=len(ballots))
-                return
-            except StaleAnswer:
-                run.ask()
-                session.take(self._snapshot(run.name))
-
     def _count(self, *names: str) -> None:
         with self._counting:
             self.counts.update(names)
@@ -403,15 +368,3 @@ class Studio:
     def _pushes(self, run_id: str) -> None:
         """Tell open pages that exhibits or the judge of a run have made progress."""
         self.on_change(run_id, False)
-
-    def _judge_note(self, session: Session) -> dict[str, Any]:
-        """Return the judge's scores as the log keeps them with an answer."""
-        if session.judge is None:
-            return {}
-        return judging.note_of(session.judge, self.verdict(session))
-
-    def _store_looks_problem(self, session: Session) -> None:
-        """Store why a run's looks failed, so that they are not tried again."""
-        problem = session.run.looks_problem
-        if problem and session.meta.get("looks_problem") != problem:
-            self.store.change_meta(session.run.name, {"looks_problem": problem})

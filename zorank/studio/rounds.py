@@ -1,0 +1,98 @@
+"""Moves a run from round to round: closes rounds, makes the next one wait, prepares it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from zorank.errors import StaleAnswer
+from zorank.protocols import Store
+from zorank.studio import judging
+from zorank.studio.deadlines import Deadlines
+from zorank.studio.previews import Previews
+from zorank.studio.sessions import Session
+from zorank.types import Poll, Snapshot
+
+
+class Rounds:
+    """Every method is called with the session's lock held.
+
+    Args:
+        store: where runs are stored.
+        snapshot: reads a run's snapshot, checked.
+        verdict: returns the judge's verdict on a run's waiting round, if it has one.
+        previews: renders rounds before browsers ask for them.
+        deadlines: closes rounds at their deadline.
+        clock: returns the time in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        snapshot: Callable[[str], Snapshot],
+        verdict: Callable[[Session], judging.Verdict | None],
+        previews: Previews,
+        deadlines: Deadlines,
+        clock: Callable[[], float],
+    ) -> None:
+        self._store = store
+        self._snapshot = snapshot
+        self._verdict = verdict
+        self._previews = previews
+        self._deadlines = deadlines
+        self._clock = clock
+
+    def recover(self, session: Session) -> None:
+        """Finish what a crash or another process left unfinished.
+
+        A log may end with an answer, without a round that waits; a round may have all its ballots
+        and still be open; nothing is rendered yet.
+        """
+        session.run.ask()
+        session.take(self._snapshot(session.run.name))
+        self.advance(session)
+        session.unfinished = False
+
+    def advance(self, session: Session) -> None:
+        """Close the waiting round if it has its ballots; make a round wait, and prepare it."""
+        if session.missing_answers == 0 or session.is_overdue(self._clock()):
+            self.close(session)
+        if session.waiting.answer is not None:
+            session.run.ask()
+            session.ballots = []
+        self._deadlines.set(session.run.name, session.due)
+        self._previews.prepare(session)
+        self.store_looks_problem(session)
+
+    def close(self, session: Session) -> None:
+        """Tell the run its ballots; repeat if another process casts one at the same time."""
+        run, index = session.run, session.waiting.index
+        known = session.rater_agreements()
+        while session.waiting.index == index and session.ballots:
+            ballots = tuple(
+                replace(b, weight=session.rater_weight(known.get(b.rater)))
+                for b in session.ballots
+            )
+            alone = len(ballots) == 1 and not session.learns_raters
+            answer = ballots[0].ranking if alone else Poll(ballots)
+            raters = ", ".join(b.rater for b in ballots)
+            try:
+                note = self.judge_note(session)
+                run.tell(answer, rater=raters, round=index, note=note, ballots=len(ballots))
+                return
+            except StaleAnswer:
+                run.ask()
+                session.take(self._snapshot(run.name))
+
+    def judge_note(self, session: Session) -> dict[str, Any]:
+        """Return the judge's scores as the log keeps them with an answer."""
+        if session.judge is None:
+            return {}
+        return judging.note_of(session.judge, self._verdict(session))
+
+    def store_looks_problem(self, session: Session) -> None:
+        """Store why a run's looks failed, so that they are not tried again."""
+        problem = session.run.looks_problem
+        if problem and session.meta.get("looks_problem") != problem:
+            self._store.change_meta(session.run.name, {"looks_problem": problem})
