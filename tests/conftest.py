@@ -1,3 +1,4 @@
+import contextlib
 import functools
 import os
 import pickle
@@ -134,31 +135,53 @@ def drawing():
         pytest.skip(str(error))
 
 
-@pytest.fixture(scope="session")
-def postgres_url():
-    """A real PostgreSQL server of our own, in a temporary folder on a free port."""
+class Postgres:
+    """A PostgreSQL server of our own, in a temporary folder on a free port."""
+
+    def __init__(self, bin_folder, folder):
+        self._bin, self._folder = bin_folder, folder
+        # The server refuses to run as root.
+        self._user = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
+        if self._user:
+            shutil.chown(folder, "nobody", "nogroup")
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self._port = s.getsockname()[1]
+        self.url = f"postgresql+psycopg://zorank@127.0.0.1:{self._port}/postgres"
+        options = ("-U", "zorank", "-A", "trust", "-E", "UTF8", "--no-sync")
+        self._run("initdb", "-D", "data", *options)
+
+    def start(self):
+        options = f"-p {self._port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
+        self._run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
+
+    def stop(self, mode="immediate"):
+        self._run("pg_ctl", "-D", "data", "-m", mode, "stop")
+
+    def _run(self, program, *arguments):
+        command = [str(self._bin / program), *arguments]
+        subprocess.run(command, check=True, capture_output=True, cwd=self._folder, **self._user)
+
+
+@contextlib.contextmanager
+def start_postgres():
+    """A started PostgreSQL; skips the test if it is not installed."""
     bin_folder = _postgres_bin()
     if bin_folder is None:
         pytest.skip("PostgreSQL's initdb is not installed (Debian: apt-get install postgresql)")
     folder = Path(tempfile.mkdtemp(prefix="zorank-pg-"))
-    # The server refuses to run as root.
-    user = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
-    if user:
-        shutil.chown(folder, "nobody", "nogroup")
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-
-    def run(program, *arguments):
-        command = [str(bin_folder / program), *arguments]
-        subprocess.run(command, check=True, capture_output=True, cwd=folder, **user)
-
-    run("initdb", "-D", "data", "-U", "zorank", "-A", "trust", "-E", "UTF8", "--no-sync")
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories="
-    run("pg_ctl", "-D", "data", "-w", "-l", "log", "-o", options, "start")
-    yield f"postgresql+psycopg://zorank@127.0.0.1:{port}/postgres"
-    run("pg_ctl", "-D", "data", "-m", "immediate", "stop")
+    started = Postgres(bin_folder, folder)
+    started.start()
+    yield started
+    started.stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_url():
+    """The URL of a real PostgreSQL server of our own."""
+    with start_postgres() as started:
+        yield started.url
 
 
 @pytest.fixture

@@ -1,5 +1,8 @@
 """Undo, refreshed pages, several tabs and servers that die: no answer is lost or counted twice."""
 
+import sqlite3
+from contextlib import ExitStack, closing
+
 import pytest
 from playwright.sync_api import expect
 
@@ -139,3 +142,78 @@ def test_an_answer_to_a_dead_server_can_be_given_again(ranking):
     tab.expect_round(2, "rank")
     expect(tab.see("banner")).to_have_count(0)
     assert log(server, run_id)[1]["answer"]["order"] == told(server, run_id, 1, [2], [5])
+
+
+REFUSED = QUIET + r"|status of 503"
+
+
+def test_an_answer_to_a_locked_database_can_be_given_again(serve, person):
+    server = serve("--method", "rank-process")
+    run_id = new_run(server, *UP_TO_RANK)
+    tab = person(forgives=REFUSED).open(server, f"/runs/{run_id}")
+    tab.expect_round(1, "rank")
+    tab.click(2, 5)
+    with closing(sqlite3.connect(server.store, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        tab.see("next").click()
+        expect(tab.see("banner")).to_contain_text("locked")
+        tab.expect_badges(p3="1", p6="2")
+        other.execute("ROLLBACK")
+    tab.page.get_by_role("button", name="Try again").click()
+    tab.expect_round(2, "rank")
+    expect(tab.see("banner")).to_have_count(0)
+    assert [line["answer"]["order"] for line in log(server, run_id)[1:]] == [
+        told(server, run_id, 1, [2], [5])
+    ]
+
+
+def test_a_refused_stream_is_opened_again_by_itself(serve, person):
+    server = serve("--method", "rank-process", "--limit", "streams=1")
+    run_id = new_run(server, *UP_TO_RANK)
+    somebody = person(forgives=REFUSED)
+    with server.client() as owner, ExitStack() as stack:
+        path = f"/api/runs/{run_id}"
+        assert stack.enter_context(owner.stream("GET", f"{path}/events")).status_code == 200
+        tab = somebody.open(server, f"/runs/{run_id}")
+        with tab.page.expect_response("**/events") as refused:
+            tab.expect_round(1, "rank")
+        assert refused.value.status == 503
+        with tab.page.expect_response(lambda said: said.url.endswith("/events") and said.ok):
+            stack.close()
+        owner.post(f"{path}/rounds/1/answer", json={"order": [[1]]}).raise_for_status()
+    tab.expect_round(2, "rank")
+
+
+def test_a_banner_about_loading_disappears_when_loading_succeeds(serve, person):
+    """The stream is refused and the round cannot be loaded either, until both are possible."""
+    server = serve("--method", "rank-process", "--limit", "streams=1")
+    run_id = new_run(server, *UP_TO_RANK)
+    somebody = person(forgives=REFUSED + r"|ERR_FAILED")
+    with server.client() as owner, owner.stream("GET", f"/api/runs/{run_id}/events"):
+        tab = somebody.open(server, f"/runs/{run_id}")
+        tab.expect_round(1, "rank")
+        tab.click(3)
+        tab.page.route("**/round", lambda route: route.abort())
+        expect(tab.see("banner")).to_contain_text("No response")
+        tab.page.unroute("**/round")
+        expect(tab.see("banner")).to_have_count(0)
+        tab.expect_badges(p4="1")
+
+
+def test_a_revoked_link_is_not_tried_again(studio, person):
+    run_id = new_run(studio, *UP_TO_RANK)
+    with studio.client() as owner:
+        link = owner.post(f"/api/runs/{run_id}/invite").json()["url"]
+        tab = person(forgives=r"status of 40[139]").open(
+            studio, f"/runs/{run_id}", link.partition("token=")[2]
+        )
+        asked = []
+        tab.page.on("request", lambda sent: asked.append(sent.url))
+        tab.page.get_by_test_id("rater-name").fill("Ann")
+        tab.page.keyboard.press("Enter")
+        tab.expect_round(1, "rank")
+        owner.delete(f"/api/runs/{run_id}/invite").raise_for_status()
+        expect(tab.see("banner")).to_be_visible()
+        before = len([url for url in asked if url.endswith("/events")])
+        tab.page.wait_for_timeout(5000)  # the first pause is shorter
+        assert len([url for url in asked if url.endswith("/events")]) == before

@@ -67,8 +67,9 @@ export async function askText({ heading, text, label, action, value = "", multil
 }
 
 /** Shows a failure, with a button that tries again; the person's input is kept. */
-export function showBanner(sentence, retry) {
+export function showBanner(sentence, retry, { background = false } = {}) {
   const banner = find("#banner");
+  banner.dataset.background = background;
   banner.replaceChildren(
     el("span", { text: sentence }),
     el(
@@ -95,23 +96,37 @@ export function hideBanner() {
   find("#banner").hidden = true;
 }
 
+/** Whether the banner is about an action of the person, which only the person may repeat. */
+function isAboutAction() {
+  const banner = find("#banner");
+  return !banner.hidden && banner.dataset.background !== "true";
+}
+
+/** The server understood and refused these, so trying again does not help. */
+export const isFinal = (status) => [401, 403, 404, 409, 422].includes(status);
+
 /**
  * Runs a request. Success gives { value }; a failure gives null and a banner whose button calls
- * `retry`, which repeats the whole action, so that nothing the person did is lost.
+ * `retry`, which repeats the whole action, so that nothing the person did is lost. A request in the
+ * background, which the page repeats by itself, leaves the banner of an action alone; its own
+ * banner disappears when a later request succeeds. `failed` is called with the status of a failure.
  */
-export async function attempt(task, { retry, onStale } = {}) {
-  hideBanner();
+export async function attempt(task, { retry, onStale, background = false, failed = () => {} } = {}) {
+  if (!background) hideBanner();
   try {
-    return { value: await task() };
+    const value = await task();
+    if (!isAboutAction()) hideBanner();
+    return { value };
   } catch (failure) {
     if (failure.status === undefined) throw failure;
+    failed(failure.status);
     if (failure.status === 409 && onStale) {
       await onStale();
       return null;
     }
-    // The server understood and refused these, so trying again does not help.
-    const refused = [401, 403, 404, 409, 422].includes(failure.status);
-    showBanner(failure.message, refused ? null : retry);
+    if (!(background && isAboutAction())) {
+      showBanner(failure.message, isFinal(failure.status) ? null : retry, { background });
+    }
     return null;
   }
 }

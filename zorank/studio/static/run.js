@@ -156,11 +156,20 @@ async function send(answer, retry = () => send(answer)) {
   else await load();
 }
 
-async function load() {
+/** Loads the waiting round, and shows it, unless `unless` objects by then. */
+async function load({ failed, unless = () => false } = {}) {
   // Raters who share one link have typed their names, which the server needs.
   const who = run.you ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
-  const done = await attempt(() => get(path(`/round${who}`)), { retry: load });
-  if (done) show(done.value);
+  const done = await attempt(() => get(path(`/round${who}`)), { retry: () => load(), background: true, failed });
+  if (done && !unless()) show(done.value);
+}
+
+/** Loads the round after the stream of events was refused; false if the link has become invalid. */
+async function afterRefusal() {
+  let valid = true;
+  const failed = (status) => { valid = ![401, 403, 404].includes(status); };
+  await load({ failed, unless: () => busy });
+  return valid;
 }
 
 /** Shows the waiting round. A round that was undone and shown again has another key. */
@@ -262,23 +271,24 @@ async function start() {
   listen(runId, {
     round: (next) => {
       pushed = next;
-      if (!busy) catchUp();
+      if (!round) load();
+      else if (!busy) catchUp();
     },
     ballots: ({ round: index, ...ballots }) => {
-      if (index !== round.index) return;
+      if (index !== round?.index) return;
       round = { ...round, ...ballots, you_answered: ballots.answered_by.includes(myName()) };
       owner?.show(round);
       showWaiting(round, { isOwner });
       refresh();
     },
     judge: (judge) => {
-      if (judge.round === round.index) suggest(judge);
+      if (judge.round === round?.index) suggest(judge);
       if (judge.order) sidebar.showAgreement();
     },
-    exhibit: (progress) => showProgress(progress, round),
-    progress: ({ round: index, shares }) => index === round.index && grid.progress(shares),
-    previews: ({ round: index, pictures }) => index === round.index && grid.previews(pictures),
-    refused: load,
+    exhibit: (progress) => round && showProgress(progress, round),
+    progress: ({ round: index, shares }) => index === round?.index && grid.progress(shares),
+    previews: ({ round: index, pictures }) => index === round?.index && grid.previews(pictures),
+    refused: afterRefusal,
   });
 }
 
