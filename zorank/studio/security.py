@@ -229,7 +229,7 @@ class GuardMiddleware:
         try:
             access = await self.guard.identify(request)
         except ZorankError as error:  # the store cannot be read
-            return 503, str(error)
+            return 503, getattr(error, "public", str(error))
         request.state.access = access
         path = request.scope["path"].removeprefix(self.guard.prefix)
         if access is not None or path.startswith(OPEN_PATHS):
