@@ -67,6 +67,17 @@ def test_health_fails_if_the_store_cannot_be_read(store):
     assert client.get("/healthz").status_code == 200
 
 
+def test_a_rater_does_not_learn_where_the_store_is(store, monkeypatch):
+    client = client_of(store, {"plain": Plain})
+
+    def fail(name):
+        raise StoreError("postgresql://secret-host is down", public="the store is down")
+
+    monkeypatch.setattr(store, "record", fail)
+    shown = client.get("/api/runs/any/round", headers={"Authorization": "Bearer any.secret"})
+    assert (shown.status_code, shown.json()) == (503, {"detail": "the store is down"})
+
+
 def test_health_does_not_wait_for_a_store_that_hangs(store, monkeypatch):
     monkeypatch.setattr(operations, "PATIENCE", 0.05)
     store = Hanging(store)
