@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from zorank import _slate_log
 from zorank.errors import InvalidInput, StaleAnswer, ZorankError, unknown_name
@@ -47,7 +47,19 @@ def members_of(meta: Json) -> list[Member]:
 def member_in(meta: Json, member_id: str) -> Member | None:
     """Return the invitation of this id, or None."""
     kept = meta.get(MEMBER + member_id)
-    return None if kept is None else Member(**kept)
+    return Member(**kept) if is_member(kept) else None
+
+
+def is_member(kept: Any) -> TypeGuard[dict[str, Any]]:
+    """Return whether an entry of `meta` holds an invitation, and is not damaged."""
+    return (
+        isinstance(kept, dict)
+        and kept.keys() == {"id", "name", "role", "created_at"}
+        and isinstance(kept["id"], str)
+        and isinstance(kept["name"], str)
+        and kept["role"] in ("rater", "viewer")
+        and isinstance(kept["created_at"], int | float)
+    )
 
 
 @dataclass(frozen=True)
@@ -183,7 +195,8 @@ def _pseudonym(rater: str, given: Sequence[Given], meta: Json) -> str:
     raters = list(dict.fromkeys(one.rater for one in given))
     used = {*raters, *meta.get("forgotten", ()), *(m.name for m in members_of(meta))}
     number = raters.index(rater) + 1 if rater in raters else len(raters) + 1
-    while f"rater {number}" in used:
+    taken = {" ".join(name.casefold().split()) for name in used}
+    while f"rater {number}" in taken:
         number += 1
     return f"rater {number}"
 

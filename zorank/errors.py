@@ -81,11 +81,16 @@ def required_by(what: str, library: str, extra: str | None = None) -> Iterator[N
         raise MissingExtra(what, library, extra) from error
 
 
-class _UnknownName(InvalidInput):
-    """A name is not in a registry; the closest names are searched when the message is read."""
+class UnknownName(InvalidInput):
+    """A name is not in a registry; the closest names are searched when the message is read.
+
+    Attributes:
+        kind: what was named, such as "run".
+    """
 
     def __init__(self, kind: str, name: str, shown: str, known: tuple[str, ...]) -> None:
         super().__init__(kind, name, shown, known)
+        self.kind = kind
 
     def __str__(self) -> str:
         from difflib import get_close_matches  # imported here to keep imports fast
@@ -116,4 +121,4 @@ def short(x: object, limit: int = 60) -> str:
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that is not in a registry, with the closest known names."""
     wanted = (name if isinstance(name, str) else short(name))[:LONGEST_NAME]
-    return _UnknownName(kind, wanted, short(name, LONGEST_NAME), tuple(sorted(known)))
+    return UnknownName(kind, wanted, short(name, LONGEST_NAME), tuple(sorted(known)))

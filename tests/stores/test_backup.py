@@ -275,3 +275,20 @@ def test_a_long_backup_shows_its_progress(tmp_path, printed, monkeypatch, second
     monkeypatch.setattr(runs, "QUIET_SECONDS", seconds)
     printed("runs", "backup", tmp_path / "backup.db", "--store", tmp_path / "runs.db")
     assert ("backup" in terminal.file.getvalue()) is shown
+
+
+def test_a_backup_touches_no_other_file(tmp_path):
+    store, file = tmp_path / "runs.db", tmp_path / "backup.db"
+    open_store(str(store)).close()
+    part = tmp_path / "backup.db.part"
+    part.write_text("somebody's own")
+    backup(str(store), file)
+    assert part.read_text() == "somebody's own"
+    assert sorted(p.name for p in tmp_path.glob("backup*")) == ["backup.db", "backup.db.part"]
+
+
+def test_a_backup_needs_the_name_of_a_file(tmp_path):
+    store = tmp_path / "runs.db"
+    open_store(str(store)).close()
+    with pytest.raises(InvalidInput, match="is not the name of a file"):
+        backup(str(store), Path())

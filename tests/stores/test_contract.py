@@ -224,7 +224,9 @@ def test_a_database_that_lost_its_version(tmp_path):
     with sqlite3.connect(file) as connection:
         connection.execute("DELETE FROM zorank_schema")
     connection.close()
-    with pytest.raises(StoreError, match="no row in zorank_schema, where one must give its version"):
+    with pytest.raises(
+        StoreError, match="no row in zorank_schema, where one must give its version"
+    ):
         open_store(str(file))
 
 

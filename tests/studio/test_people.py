@@ -544,3 +544,94 @@ def test_an_export_has_everything_about_one_person(client, join, run_id):
     assert "owner" not in str(data)
     unknown = client.get(f"/api/runs/{run_id}/people/export", params={"name": "Eve"})
     assert unknown.status_code == 422
+
+
+def test_an_answer_that_waited_while_its_link_ended_is_refused(client, join, run_id, app, store):
+    ann = join("Ann")
+    studio, given = app.state.studio, []
+    with studio.session(run_id):  # the guard lets Ann in, then her answer waits for the run
+        sender = threading.Thread(target=lambda: given.append(answer(ann, run_id, 0)))
+        checked, real = threading.Event(), studio.previews.supersede
+
+        def supersede(run):
+            checked.set()
+            return real(run)
+
+        studio.previews.supersede = supersede
+        sender.start()
+        assert checked.wait(60)
+        studio.people.revoke(run_id, "Ann")
+    sender.join()
+    assert given[0].status_code == 401
+    assert store.ballots(run_id, 0) == []
+
+
+def test_a_deleted_run_names_no_other_run(client, join, run_id, app, store, monkeypatch):
+    ann, other = join("Ann"), new_run(client)
+    real = store.cast
+
+    def cast(*asked):
+        store.delete(run_id)
+        return real(*asked)
+
+    monkeypatch.setattr(store, "cast", cast)
+    refused = answer(ann, run_id, 0)
+    assert refused.status_code == 404
+    assert other not in refused.text
+
+
+def test_a_change_elsewhere_is_announced_also_if_a_request_saw_it_first(
+    client, run_id, app, store
+):
+    studio, told = app.state.studio, []
+    studio.on_change = lambda run, links: told.append((run, links))
+    studio.changed_elsewhere(run_id, [run_id])
+    assert told == [(run_id, True)]
+    store.change_meta(run_id, {"title": "another"})
+    client.get(f"/api/runs/{run_id}/round").raise_for_status()
+    for _ in range(2):
+        studio.changed_elsewhere(run_id, [run_id])
+    assert told[1:] == [(run_id, True), (run_id, False)]
+
+
+def test_a_run_that_is_deleted_elsewhere_leaves_memory(client, run_id, app, store):
+    store.delete(run_id)
+    app.state.studio.changed_elsewhere(None, [run_id])
+    assert app.state.studio.loaded == []
+
+
+@pytest.mark.parametrize("name", ["Ann\U000e0100", "An\u180bn", "0wner", "a\u200bn"])
+def test_a_name_in_an_imported_answer_is_checked(client, join, run_id, name):
+    join("Ann")
+    assert answer(client, run_id, 0, rater=name).status_code == 422
+    assert answer(client, run_id, 0, rater="ann").status_code == 422  # is not the spelling
+    answer(client, run_id, 0, rater="Ann").raise_for_status()  # the owner imports her answer
+
+
+def test_guests_do_not_look_like_each_other(client, run_id, app):
+    link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
+    guest = client_with(app, token_of(link))
+    answer(guest, run_id, 0, rater="Kim").raise_for_status()
+    assert answer(guest, run_id, 0, rater="kim").status_code == 422
+    assert answer(guest, run_id, 0, rater="Kim").status_code == 409
+    assert invite(client, run_id, "KIM").status_code == 422
+    assert "looks like" in answer(guest, run_id, 0, rater="owner").json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"deadline": "abc"},
+        {"member:abc": 5},
+        {"member:abc": {"id": "abc"}},
+        {"forgotten": 5},
+        {"edits": "x"},
+    ],
+)
+def test_damaged_metadata_of_people_is_one_sentence(client, run_id, app, store, damage):
+    store.change_meta(run_id, damage)
+    for path in ("", "/round", "/people", "/invitations"):
+        found = client.get(f"/api/runs/{run_id}{path}")
+        assert (found.status_code, "is damaged" in found.text) == (503, True)
+    assert client_with(app, f"{run_id}.abc.x").get(f"/api/runs/{run_id}").status_code == 401
+    client.delete(f"/api/runs/{run_id}").raise_for_status()

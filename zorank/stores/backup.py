@@ -23,6 +23,7 @@ from zorank.errors import InvalidInput, StoreError
 from zorank.stores import schema
 from zorank.stores._engine import explained, file_engine, make_engine, sqlite_url
 from zorank.stores._file_guard import file_of
+from zorank.stores._shared import new_key
 
 PAGES = 256
 """Pages that SQLite copies between two reports of progress."""
@@ -173,11 +174,13 @@ def _check_counts(connection: sa.Connection, expected: Counts) -> None:
 @contextmanager
 def _part_of(file: Path) -> Iterator[Path]:
     """Yield a file to write to, for this user only; it gets its name when it is complete."""
-    part = file.with_name(f"{file.name}.part")
+    if not file.name:
+        raise InvalidInput(f"{str(file)!r} is not the name of a file; choose one for the backup")
+    part = file.with_name(f"{file.name}.{new_key()}.part")
     try:
         if file.exists():
             raise InvalidInput(f"{file} exists; choose a new file for the backup")
-        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         yield part
         part.rename(file)
     except OSError as error:
@@ -242,6 +245,6 @@ def _transaction(engine: sa.Engine, **options: Any) -> Iterator[sa.Connection]:
     try:
         with engine.execution_options(**given).begin() as connection:
             yield connection
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:  # the latter from SQLite's backup interface
         cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         raise explained(cause, where) from error

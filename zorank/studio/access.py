@@ -20,6 +20,7 @@ from typing import Literal
 from zorank._raters import Member, member_in
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+from zorank.types import Json
 
 RUN_ID = re.compile(r"[\w-]{1,64}")
 STRETCHED = 100_000
@@ -46,9 +47,20 @@ class Access:
     member: str = ""
     grant: str = field(default="", repr=False, compare=False)
 
+    def is_valid(self, meta: Json) -> bool:
+        """Whether its link still exists, given the current metadata of its run."""
+        if self.role == "owner":
+            return True
+        if self.member:
+            return member_in(meta, self.member) is not None
+        return meta.get("invitation") == self.grant
+
     def may_see(self, run: str) -> bool:
         """Whether this role may read a run."""
         return self.role == "owner" or self.run == run
+
+
+OWNER = Access("owner")
 
 
 def new_token() -> str:

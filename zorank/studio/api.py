@@ -124,8 +124,7 @@ def answer_round(
     rater = rater_name(access, given.rater)
     if rater is None:
         raise InvalidInput("an answer through a shared link needs a name; enter yours")
-    is_guest = access.role != "owner" and access.name is None
-    session = studio.answer(run_id, index, given.ranking(), rater, given.key, is_guest)
+    session = studio.answer(run_id, index, given.ranking(), rater, given.key, access)
     return _taken(studio, session, index, access, rater)
 
 

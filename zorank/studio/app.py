@@ -22,6 +22,7 @@ from zorank.errors import (
     StaleAnswer,
     StoreError,
     TooManyRequests,
+    UnknownName,
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
@@ -37,9 +38,9 @@ from zorank.studio.operations import HealthCheck
 from zorank.studio.render_pool import RenderLimits
 from zorank.studio.request_log import RequestObserver
 from zorank.studio.security import Guard, GuardMiddleware
-from zorank.studio.sessions import NotFound
+from zorank.studio.sessions import NoAccess, NotFound
 from zorank.studio.stream_places import StreamPlaces
-from zorank.studio.studio import Studio
+from zorank.studio.studio import NO_SUCH_RUN, Studio
 from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
@@ -47,6 +48,7 @@ STATUSES: dict[type[Exception], int] = {
     StaleAnswer: 409,
     ReplayError: 409,
     NotFound: 404,
+    NoAccess: 401,
     InvalidInput: 422,
     StoreError: 503,
     MissingExtra: 503,
@@ -111,6 +113,7 @@ def create_app(
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
     for error, status in STATUSES.items():
         app.add_exception_handler(error, _as_detail(status))
+    app.add_exception_handler(UnknownName, _unknown)
     app.add_exception_handler(RequestValidationError, _unprocessable)
     return app
 
@@ -137,8 +140,17 @@ def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
     return handler
 
 
+def _unknown(_: Request, error: Exception) -> Response:
+    """Tell nobody the names of other runs."""
+    if isinstance(error, UnknownName) and error.kind == "run":
+        return JSONResponse({"detail": NO_SUCH_RUN}, 404)
+    return JSONResponse({"detail": str(error)}, 422)
+
+
 def _unprocessable(_: Request, error: Exception) -> Response:
     first: dict[str, Any] = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    if first.get("type") == "json_invalid":
+        return JSONResponse({"detail": "the body of the request is not valid JSON"}, 422)
     where = " ".join(str(part) for part in first.get("loc", ())[1:]) or "the request"
     said = str(first.get("msg", "is invalid"))
     return JSONResponse({"detail": f"{where}: {said[:1].lower()}{said[1:]}"}, 422)

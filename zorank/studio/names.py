@@ -33,7 +33,10 @@ _TO_LATIN = {ord(other): word[0] for word in _LOOKALIKES.split() for other in wo
 _ALPHABETS = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "COPTIC", "CHEROKEE", "GEORGIAN"}
 
 # Characters that draw nothing, besides those of the categories C (control) and Z (separator).
-_BLANKS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f]")
+_BLANKS = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f"
+    "\u180b-\u180f\U000e0100-\U000e01ef]"
+)
 
 
 def name_key(name: str) -> str:

@@ -49,7 +49,8 @@ class People:
 
     def invite(self, run: str, name: str, role: Literal["rater", "viewer"]) -> Member:
         """Invite a person by name; the links of others stay as they are."""
-        check_name(name, taken_names(self._meta(run)))
+        given = {one.rater for one in given_answers(self._store.audit(run))} - {OWNER_NAME}
+        check_name(name, [*taken_names(self._meta(run)), *given])
         member = Member(secrets.token_hex(6), name, role, time.time())
         self._store.change_meta(run, member.to_meta())
         others = [m for m in members_of(self._meta(run)) if m.id != member.id]
@@ -94,6 +95,25 @@ class People:
             )
             for name in names
         ]
+
+
+def check_rater(name: str, invited: str | None, is_owner: bool, session: Session) -> None:
+    """Raise unless an answer may be stored under this name.
+
+    Args:
+        name: who answers.
+        invited: the name in the answer's link, if it has one.
+        is_owner: whether the owner sent it, perhaps for somebody else: then it may have the name
+            of an invited person.
+        session: the run.
+    """
+    if name == invited or (is_owner and name == OWNER_NAME):
+        return
+    taken = taken_names(session.meta)
+    same = {name} if is_owner else set()
+    # Who has answered this round before may be the same person, who then gets a clear refusal.
+    others = [ballot.rater for ballot in session.ballots if ballot.rater != name]
+    check_name(name, [other for other in (*taken, *others) if other not in same])
 
 
 def taken_names(meta: Json) -> list[str]:

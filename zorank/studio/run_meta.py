@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
+from zorank._raters import MEMBER, is_member
 from zorank.errors import StoreError
 from zorank.types import Json, RunRecord
 
@@ -22,6 +23,10 @@ def _is_judge(value: Any) -> bool:
     return value is None or named
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 REQUIRED: Mapping[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "renderer": _is_text,
@@ -33,17 +38,25 @@ OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
     "looks": _is_object,
     "looks_problem": _is_text,
     "judge": _is_judge,
+    "deadline": lambda value: value is None or _is_number(value),
+    "edits": lambda value: isinstance(value, int),
+    "forgotten": lambda value: isinstance(value, list) and all(map(_is_text, value)),
 }
 
 
 def check_meta(run_id: str, meta: Json) -> None:
     """Raise StoreError if data that the studio stored with a run are damaged."""
-    for name, accepts in {**REQUIRED, **OPTIONAL}.items():
-        if (name in meta or name in REQUIRED) and not accepts(meta.get(name)):
-            raise StoreError(
-                f"run {run_id!r} is damaged: the {name} in its meta is invalid; restore the "
-                "database from a backup, or delete the run"
-            )
+    damaged = [
+        name
+        for name, accepts in {**REQUIRED, **OPTIONAL}.items()
+        if (name in meta or name in REQUIRED) and not accepts(meta.get(name))
+    ]
+    damaged += [key for key in meta if key.startswith(MEMBER) and not is_member(meta[key])]
+    for name in damaged:
+        raise StoreError(
+            f"run {run_id!r} is damaged: the {name} in its meta is invalid; restore the "
+            "database from a backup, or delete the run"
+        )
 
 
 def is_listed(record: RunRecord, renderers: Container[str]) -> bool:

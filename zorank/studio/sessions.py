@@ -35,6 +35,10 @@ class NotFound(InvalidInput):
     """A round, a renderer or an exhibit that does not exist."""
 
 
+class NoAccess(InvalidInput):
+    """A link that has ended."""
+
+
 @dataclass
 class Session:
     """A loaded run.
@@ -46,6 +50,7 @@ class Session:
         prepared: the key of the waiting round whose exhibits were requested already.
         likely: the probable next slate, if it hardly depends on the answer.
         ahead: candidates that are served before their round, by fingerprint.
+        announced: the metadata that open pages were last told of, after a change elsewhere.
     """
 
     run: Run
@@ -57,6 +62,7 @@ class Session:
     prepared: str | None = None
     likely: Slate | None = None
     ahead: dict[str, Vector] = field(default_factory=dict)
+    announced: Json | None = None
 
     def __post_init__(self) -> None:
         self._record = self.run.record

@@ -24,20 +24,19 @@ from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
 from zorank.run import Run
 from zorank.slates import Slate
 from zorank.studio import judging, look_worker
-from zorank.studio.access import new_invitation
+from zorank.studio.access import OWNER, Access, new_invitation
 from zorank.studio.agreement import Agreement
 from zorank.studio.deadlines import Deadlines
 from zorank.studio.limits import Limits
 from zorank.studio.loaded_runs import LoadedRuns
 from zorank.studio.methods import BY_LOOKS, MethodSpec
-from zorank.studio.names import check_name
 from zorank.studio.new_run import RunSettings, new_session
-from zorank.studio.people import People, taken_names
+from zorank.studio.people import People, check_rater
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.rounds import Rounds
 from zorank.studio.run_meta import check_meta, is_listed
-from zorank.studio.sessions import NotFound, Session
+from zorank.studio.sessions import NoAccess, NotFound, Session
 from zorank.studio.urls import Urls
 from zorank.types import Ballot, Exhibit, Ranking, RunRecord, Snapshot, Vector
 
@@ -151,10 +150,16 @@ class Studio:
             known = self._sessions.get(name)
             if known is None and name not in followed:
                 continue  # nobody here looks at it
-            before = None if known is None else known.meta
-            with suppress(ZorankError), self.session(name):
-                pass
-            self.on_change(name, known is None or known.meta != before)
+            links = True
+            try:
+                with self.session(name) as session:
+                    # Another request may have loaded the change before, but announced nothing.
+                    links, session.announced = session.announced != session.meta, session.meta
+            except NotFound:
+                self._forget(name)
+            except ZorankError:
+                pass  # the next request reports it
+            self.on_change(name, links)
 
     def answer(
         self,
@@ -163,7 +168,7 @@ class Studio:
         on_screen: Ranking,
         rater: str,
         key: str | None = None,
-        is_guest: bool = False,
+        access: Access = OWNER,
     ) -> Session:
         """Take a rater's answer, and return the run's session.
 
@@ -177,12 +182,13 @@ class Studio:
             rater: who answers.
             key: the presentation that the rater saw; it changes if the round is undone and shown
                 again.
-            is_guest: whether the rater typed the name, so that it may be somebody else's.
+            access: the link that the answer came through; it may have ended in the meantime.
         """
         self.previews.supersede(run_id)
         with self.session(run_id) as session:
-            if is_guest:
-                check_name(rater, taken_names(session.meta))
+            if not access.is_valid(session.meta):
+                raise NoAccess("your link is no longer valid; ask for a new one")
+            check_rater(rater, access.name, access.role == "owner", session)
             session.check_waits(index, key)
             ranking = session.ranking(on_screen)
             if session.raters_needed == 1 and not session.ballots:
@@ -252,11 +258,15 @@ class Studio:
             if run_id not in [record.name for record in self.records()]:
                 raise
         self.store.delete(run_id)
+        self._forget(run_id)
+        self.on_change(run_id, True)
+
+    def _forget(self, run_id: str) -> None:
+        """Drop everything that this process has of a deleted run."""
         self._sessions.forget(run_id)
         self.render_pool.cancel_speculative(run_id)
         self.render_pool.forget(run_id)
         self.judge_worker.forget(run_id)
-        self.on_change(run_id, True)
 
     def meta(self, run_id: str) -> dict[str, Any]:
         """Return the studio's data that are stored with a run."""
