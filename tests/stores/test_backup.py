@@ -5,6 +5,7 @@ import stat
 import threading
 from contextlib import closing
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import pytest
