@@ -327,7 +327,7 @@ def test_too_many_wrong_tokens_are_told_to_wait_but_a_valid_one_is_not(app):
 
 
 class Counting:
-    """A store that counts the records that are read, and can fail."""
+    """A store that counts the snapshots that are read, and can fail."""
 
     def __init__(self, store):
         self._store = store
@@ -337,11 +337,11 @@ class Counting:
     def __getattr__(self, name):
         return getattr(self._store, name)
 
-    def record(self, name):
+    def snapshot(self, name):
         self.reads += 1
         if self.fails:
             raise StoreError("/home/me/runs.db is locked", public="the store is locked; try again")
-        return self._store.record(name)
+        return self._store.snapshot(name)
 
 
 def test_access_is_resolved_once_and_for_the_owner_without_the_store(store):
