@@ -141,7 +141,7 @@ def test_with_looks_it_takes_any_answer(optimizer, data):
     [
         ("zo-ranksg", {}, "did you mean zo-ranksgd"),
         ("zo-ranksgd", {"stepp": 1}, "did you mean step"),
-        ("zo-ranksgd", {"m": 1}, "m must be a whole number from 2, found 1"),
+        ("zo-ranksgd", {"m": 1}, "m must be a whole number from 2 to 100000, found 1"),
         ("zo-ranksgd", {"m": 5, "k": 6}, "k must be a whole number from 1 to 5, found 6"),
         ("zo-ranksgd", {"m": 2.5}, "m must be a whole number"),
         ("zo-ranksgd", {"step": 0}, "step must be a finite number above 0"),
@@ -159,7 +159,7 @@ def test_with_looks_it_takes_any_answer(optimizer, data):
         ("rank-process", {"sigma0": 0}, "sigma0 must be a finite number above 0"),
         ("rank-looks", {"pool": -1}, "pool must be a whole number from 0 to 4096, found -1"),
         ("rank-looks", {"pool": 1.5}, "pool must be a whole number"),
-        ("rank-looks", {"m": 1}, "m must be a whole number from 2, found 1"),
+        ("rank-looks", {"m": 1}, "m must be a whole number from 2 to 2000, found 1"),
         ("rank-looks", {"space": "sphere"}, "'euclidean' or 'gaussian'"),
         ("rank-ars", {"m": 5}, "m must be even"),
         ("rank-ars", {"m": 6, "top": 4}, "has 3 directions"),

@@ -201,9 +201,9 @@ def test_nothing_is_appended_to_a_damaged_line(damaged):
 
 
 def test_what_strangers_are_told_has_no_stored_values(damaged):
-    store = open_store(str(damaged(in_run("seed", "'a secret'"))))
+    store = open_store(str(damaged(in_run("meta", "'[\"a secret\"]'"))))
     with pytest.raises(StoreError, match="a secret") as caught:
-        store.record("bad")
+        store.snapshot("bad")
     assert "a secret" not in caught.value.public
     with started(store) as client:
         stranger = client.get(

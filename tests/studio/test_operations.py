@@ -73,7 +73,7 @@ def test_a_rater_does_not_learn_where_the_store_is(store, monkeypatch):
     def fail(name):
         raise StoreError("postgresql://secret-host is down", public="the store is down")
 
-    monkeypatch.setattr(store, "record", fail)
+    monkeypatch.setattr(store, "snapshot", fail)
     shown = client.get("/api/runs/any/round", headers={"Authorization": "Bearer any.secret"})
     assert (shown.status_code, shown.json()) == (503, {"detail": "the store is down"})
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from zorank._recipes import DerivedPoints, DerivedVector, LoggedVector, StoredVector, round_large
+from zorank.errors import InvalidInput
 from zorank.optimizers.blas import one_thread
 from zorank.optimizers.rank_looks import acquisition, pool
 from zorank.optimizers.rank_looks.mixture import Component, Inputs, Mixture, fit_mixture
@@ -138,7 +139,7 @@ class RankLooks:
         process = self._process().tell(state.process, slate, answer)
         if process is state.process:  # no difference: the next slate shows other starts
             return state
-        added = _looks_on(state, slate)
+        added = _looks_on(state, slate, self.pick)
         known = {digest(x): x for x in process.candidates}
         looks = {key: z for key, z in {**state.looks, **added}.items() if key in known}
         centres = _centres(state, slate)
@@ -295,14 +296,20 @@ def _centres(state: LooksState, slate: Slate) -> tuple[Vector, ...]:
     return tuple(shown.values())
 
 
-def _looks_on(state: LooksState, slate: Slate) -> dict[bytes, Vector]:
+def _looks_on(state: LooksState, slate: Slate, pick: bool) -> dict[bytes, Vector]:
     """Return the looks on a slate by digest; rows before its own are of earlier candidates.
 
-    If the answer to the first slates was removed from the log, the state does not have their
+    If the answer to the slate of starts was removed from the log, the state does not have their
     candidates; the rows of these come first and are left out.
     """
     if slate.looks is None:
         return {}
     candidates = [*state.unlooked, *slate]
+    starts_removed = pick and not state.process.candidates and slate.question != "start"
+    if len(slate.looks) > len(candidates) and not starts_removed:
+        raise InvalidInput(
+            f"a slate of {len(slate)} must have the looks of its candidates and of at most "
+            f"{len(state.unlooked)} earlier ones; found {len(slate.looks)}"
+        )
     rows = slate.looks[-len(candidates) :]
     return {digest(x): z for x, z in zip(candidates[-len(rows) :], rows, strict=True)}
