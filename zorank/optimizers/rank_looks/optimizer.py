@@ -305,8 +305,8 @@ def _looks_on(state: LooksState, slate: Slate, pick: bool) -> dict[bytes, Vector
     if slate.looks is None:
         return {}
     candidates = [*state.unlooked, *slate]
-    starts_removed = pick and not state.process.candidates and slate.question != "start"
-    if len(slate.looks) > len(candidates) and not starts_removed:
+    may_lack_starts = pick and slate.question != "start"
+    if len(slate.looks) > len(candidates) and not may_lack_starts:
         raise InvalidInput(
             f"a slate of {len(slate)} must have the looks of its candidates and of at most "
             f"{len(state.unlooked)} earlier ones; found {len(slate.looks)}"
