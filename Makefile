@@ -54,11 +54,12 @@ lint: $(INSTALLED)
 types: $(INSTALLED)
 	$(BIN)/mypy
 
-# The system's Chromium, else Debian's package where that may be installed, else Playwright's own.
+# Debian's Chromium without a window where it may be installed, else the system's, else Playwright's.
 browser: $(INSTALLED)
-	@command -v chromium chromium-browser google-chrome >/dev/null \
+	@command -v chromium-headless-shell >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	     && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	     && apt-get update -qq && apt-get install -y -qq chromium-headless-shell >/dev/null; } \
+	|| command -v chromium chromium-browser google-chrome >/dev/null \
 	|| $(BIN)/playwright install --with-deps chromium
 
 # The proxy of docs/deploy; without it its tests are skipped.

@@ -58,8 +58,11 @@ NOTHING_MOVES = """() => document.getAnimations().every((motion) =>
 
 @contextmanager
 def launched():
-    """Chromium: the system's, else Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
+    """Chromium: the system's, else Playwright's own.
+
+    The shell without a window has the same engine and needs a third less processor time.
+    """
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
