@@ -5,16 +5,11 @@ A registered one joins by itself, with its default settings; a line in CASES giv
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tests.helpers.strategies import polls, rankings
 from zorank import InvalidInput, Run, optimizers, rng
 from zorank.optimizers.rank_looks import optimizer as rank_looks
 from zorank.protocols import uses_looks
 from zorank.testing import LookingOptimizerContract, OptimizerContract
-from zorank.testing.optimizers import ProductLooks
-from zorank.types import Values
 
 # (name, settings that make it move on a small problem)
 CASES = [
@@ -52,9 +47,12 @@ FIRST = {name: optimizers.make(name, options) for name, options in reversed(CASE
 """The first case of each optimizer; `make quick` leaves the others out, and preference models."""
 
 
+def is_model(optimizer):
+    return optimizer.name in ("rank-process", "rank-looks")
+
+
 def is_quick(optimizer):
-    models = ("rank-process", "rank-looks")
-    return optimizer.name not in models and optimizer == FIRST[optimizer.name]
+    return not is_model(optimizer) and optimizer == FIRST[optimizer.name]
 
 
 def rows(chosen):
@@ -70,9 +68,9 @@ def rows(chosen):
     ]
 
 
-PLAIN = rows(lambda optimizer: not uses_looks(optimizer))
+PLAIN = rows(lambda optimizer: not is_model(optimizer))
+MODELS = rows(lambda optimizer: is_model(optimizer) and not uses_looks(optimizer))
 LOOKING = rows(uses_looks)
-DIM = 7
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -90,7 +88,20 @@ class TestOptimizers(OptimizerContract):
         return request.param
 
 
+class TestPreferenceModels(OptimizerContract):
+    """Their rounds cost more and teach more, so fewer are enough."""
+
+    rounds_to_halve = 30
+    rounds_to_compare = 12
+
+    @pytest.fixture(params=MODELS)
+    def optimizer(self, request):
+        return request.param
+
+
 class TestLookingOptimizers(LookingOptimizerContract):
+    rounds_to_halve = 30
+
     @pytest.fixture(params=LOOKING)
     def optimizer(self, request):
         return request.param
@@ -99,41 +110,6 @@ class TestLookingOptimizers(LookingOptimizerContract):
         for index, state, slate, _ in self.rounds(optimizer, 5):
             ahead = optimizer.prospects(state, slate, rng.for_round(3, index + 1))
             assert len(ahead) == optimizer.pool
-
-
-def answers(slate):
-    """Any answer to the slate's question."""
-    m = len(slate)
-    if slate.question == "values":
-        values = st.lists(st.floats(-1e6, 1e6), min_size=m, max_size=m)
-        return values.map(lambda v: Values(tuple(v)))
-    return rankings(m) | polls(m)
-
-
-def take_any_answer(data, optimizer, rounds, looks=None):
-    start = np.random.default_rng(0).standard_normal(DIM)
-    run = Run(optimizer, start, seed=4, looks=looks)
-    for _ in range(rounds):
-        run.tell(data.draw(answers(run.ask())))
-        assert np.isfinite(run.best()).all()
-        assert np.isfinite(np.asarray(run.ask())).all()
-        assert run.looks_problem == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("optimizer", MADE, ids=str)
-@settings(max_examples=12)
-@given(data=st.data())
-def test_it_takes_any_answer(optimizer, data):
-    take_any_answer(data, optimizer, 8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("optimizer", LOOKING)
-@settings(max_examples=5)
-@given(data=st.data())
-def test_with_looks_it_takes_any_answer(optimizer, data):
-    take_any_answer(data, optimizer, 5, ProductLooks(optimizer, DIM))
 
 
 @pytest.mark.parametrize(

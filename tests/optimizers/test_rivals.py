@@ -1,6 +1,5 @@
 """The rivals' own mathematics; what they share with every optimizer is in the contract suite."""
 
-import cma
 import numpy as np
 import pytest
 
@@ -133,6 +132,7 @@ def test_cma_es_is_pycma_driven_directly_with_the_same_draws():
     )
     normals = Normals()
     options = {"popsize": 9, "randn": normals, "seed": np.nan, "verbose": -9}
+    cma = pytest.importorskip("cma")  # whose import takes long
     direct = cma.CMAEvolutionStrategy(x0, 0.5, options)
     for n in range(600 // 9):
         normals.generator = rng.for_round(seed, n)
