@@ -19,14 +19,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import httpx2 as httpx
 import numpy as np
+import tiny_renderer
 from rich.progress import track
 
 from zorank import Run
@@ -39,16 +39,6 @@ FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["zorank.cli", "zorank.studio.server", "zorank.renderers"])
 TOKEN = "owner-token-of-the-benchmark"
 RUNS, RATERS = 4, 2
-RENDERER = """
-from zorank.types import Exhibit
-
-class Tiny:
-    dim = 8
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", b"%.3f" % x[0]) for x in candidates]
-"""
 
 
 @dataclass
@@ -88,32 +78,24 @@ class Raters:
             self.acknowledged.add((run_id, index, rater))
 
 
-@contextmanager
-def folder_with_renderer() -> Iterator[Path]:
-    """Yield a temporary folder with the module of the renderer."""
-    with tempfile.TemporaryDirectory(prefix="zorank-kills-") as folder:
-        (Path(folder) / "tiny.py").write_text(RENDERER)
-        yield Path(folder)
-
-
-def run_studio(folder: str, arguments: list[str]) -> None:
+def run_studio(arguments: list[str]) -> None:
     """Run `zorank studio` in this process."""
     from zorank.cli import main as zorank
 
-    sys.path.insert(0, folder)
-    os.environ["PYTHONPATH"] = folder
+    sys.path.insert(0, str(tiny_renderer.FOLDER))
+    os.environ["PYTHONPATH"] = str(tiny_renderer.FOLDER)
     sys.argv = ["zorank", "studio", "--no-browser", "--token", TOKEN, *arguments]
     zorank()
 
 
-def start(folder: Path, store: str, port: int, workers: int) -> BaseProcess:
+def start(store: str, port: int, workers: int) -> BaseProcess:
     """Start a studio, and wait until it serves.
 
     It is forked from a process that has imported everything, so that a start takes little time.
     """
-    arguments = ["--store", store, "--renderer", "tiny:Tiny", "--port", str(port)]
+    arguments = ["--store", store, "--renderer", tiny_renderer.NAME, "--port", str(port)]
     arguments += ["--method", "zo-ranksgd-memory", "--workers", str(workers)]
-    process = FORKS.Process(target=run_studio, args=(str(folder), arguments))
+    process = FORKS.Process(target=run_studio, args=(arguments,))
     process.start()
     while process.is_alive():
         with suppress(httpx.TransportError):
@@ -172,16 +154,16 @@ def main() -> None:
     parser.add_argument("--store", help="a URL; default: a SQLite file")
     given = parser.parse_args()
     dice = random.Random(0)
-    with folder_with_renderer() as folder, socket.socket() as probe:
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
         probe.close()
         url = given.store or f"sqlite:///{folder}/runs.db"
-        process = start(folder, url, port, given.workers)
+        process = start(url, port, given.workers)
         raters = Raters(f"http://127.0.0.1:{port}")
         runs = []
         for seed in range(RUNS):
-            made = {"renderer": "tiny:Tiny", "seed": seed, "raters": RATERS}
+            made = {"renderer": tiny_renderer.NAME, "seed": seed, "raters": RATERS}
             header = {"Authorization": f"Bearer {TOKEN}"}
             answer = httpx.post(f"{raters.address}/api/runs", json=made, headers=header)
             runs.append(answer.raise_for_status().json()["id"])
@@ -194,7 +176,7 @@ def main() -> None:
             if given.workers == 1:
                 process.kill()
                 process.join()
-                process = start(folder, url, port, 1)
+                process = start(url, port, 1)
             else:
                 os.kill(dice.choice(children(process)), signal.SIGKILL)
                 while len(children(process)) < given.workers:

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import tiny_renderer
 from postgres_process import postgres, postgres_bin
 from studio_process import TOKEN, studio
 
@@ -43,16 +44,6 @@ LONGEST = 900.0
 """Seconds after which the measurement fails."""
 
 BARE_REQUESTS = 1000
-RENDERER = """
-from zorank.types import Exhibit
-
-class Tiny:
-    dim = 16
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        return [Exhibit("text/plain", b"%.3f" % x[0]) for x in candidates]
-"""
 BARE = """
 import sys
 import sqlalchemy as sa
@@ -148,7 +139,7 @@ async def answer_all(address: str, pid: int, raters: int, pages: int) -> Load:
     async with httpx.AsyncClient(
         base_url=address, headers=header, limits=limits, timeout=httpx.Timeout(LONGEST)
     ) as client:
-        made = {"renderer": "tiny:Tiny", "raters": raters}
+        made = {"renderer": tiny_renderer.NAME, "raters": raters}
         runs = [
             (await client.post("/api/runs", json={**made, "seed": seed})).json()["id"]
             for seed in range(RUNS)
@@ -270,11 +261,10 @@ def measure(name: str, store_url: str, bare_url: str, given: argparse.Namespace)
     options = ["--method", given.method, *given.arguments]
     cases = {"all": (RATERS, 0), "pages": (1, PAGES - RUNS)}
     for case, (raters, pages) in cases.items():
-        with tempfile.TemporaryDirectory(prefix="zorank-load-") as folder:
-            (Path(folder) / "tiny.py").write_text(RENDERER)
-            with studio(store_url, "tiny:Tiny", Path(folder), options) as (address, pid):
-                load = asyncio.run(answer_all(address, pid, raters, pages))
-                memory = peak_memory(pid)
+        modules = tiny_renderer.FOLDER
+        with studio(store_url, tiny_renderer.NAME, modules, options) as (address, pid):
+            load = asyncio.run(answer_all(address, pid, raters, pages))
+            memory = peak_memory(pid)
         check(store_url, load)
         print(
             f"{case:>6} {len(load.seconds)} answers, none lost or doubled: "

@@ -1,8 +1,7 @@
-"""A `zorank studio` process and a browser, for the benchmarks of the studio."""
+"""A `zorank studio` process, for the benchmarks of the studio."""
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,15 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, sync_playwright
-
 TOKEN = "owner-token-of-the-benchmark"
-BROWSER_ARGUMENTS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--no-first-run",
-)
 
 
 @contextmanager
@@ -53,16 +44,3 @@ def studio(
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-
-
-@contextmanager
-def chromium() -> Iterator[Browser]:
-    """Launch the system's Chromium, or else Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=BROWSER_ARGUMENTS)
-        try:
-            yield browser
-        finally:
-            browser.close()

@@ -29,8 +29,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+from chromium import chromium
 from playwright.sync_api import Browser, Page, ViewportSize
-from studio_process import TOKEN, chromium, studio
+from studio_process import TOKEN, studio
 
 PROCESS, LOOKS = "rank-process", "rank-looks"
 METHODS = (PROCESS, LOOKS)

@@ -23,14 +23,14 @@ from zorank._records import (
     check_index,
     check_text,
     create_or_load,
-    new_name,
     new_record,
     optimizer_of,
     run_to_json,
     to_plain_json,
 )
+from zorank._run_log import RunLog
 from zorank._run_slates import check_looks
-from zorank.errors import InvalidInput, LookError, StaleAnswer, StoreError, short
+from zorank.errors import LookError, StaleAnswer, short
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
 from zorank.slates import Slate
@@ -92,15 +92,12 @@ class Run:
         wanted = replace(record, meta=to_plain_json(meta, "meta"))
         self._optimizer.init(wanted.x0)  # an invalid start must not create a run
         self._record = create_or_load(self._store, wanted)
-        self._waiting: Round | None = None
-        self._must_ask = False
-        self._edits = Snapshot(self._record.meta).edits
         self._trace = trace
         self._record_slates = record_slates
         self.looks = check_looks(looks)
         self.looks_problem = ""
         self._fold = Fold(self._optimizer, self._record, trace, keep_candidates=record_slates)
-        self._load()
+        self._log = RunLog(self._store, self._record, self._fold)
 
     @classmethod
     def open(
@@ -172,16 +169,12 @@ class Run:
         """Every answered round and its effect; replayed, unless the run was made with trace."""
         return self._fold.steps()
 
-    @property
-    def _log(self) -> list[Round]:
-        return self._fold.log
-
     def ask(self) -> Slate:
         """Return the slate that waits for an answer; the same one until `tell`."""
-        if self._waiting is None:
+        if self._log.waiting is None:
             self._show_next()
-        self._must_ask = False
-        return self._waiting_slate()
+        self._log.asked()
+        return self._fold.slate_of(self._log.waiting_line())
 
     def tell(
         self,
@@ -204,29 +197,26 @@ class Run:
         Raises:
             StaleAnswer: if another round waits, or if there are more ballots by now.
         """
-        if self._waiting is None or self._must_ask:
-            raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
+        waiting = self._log.waiting_line()
         check_text(rater, "a rater's name")
         check_index(round, "round")
         check_index(ballots, "ballots")
-        if round is not None and round != self._waiting.index:
+        if round is not None and round != waiting.index:
             raise StaleAnswer(
                 f"this answers round {short(round)} of run {self.name!r}, "
-                f"but round {self._waiting.index} waits"
+                f"but round {waiting.index} waits"
             )
         answer, slate = as_answer(answer), self._slate_with_looks()
         answer.check(len(slate))
         state = self._fold.state_after(slate, answer)
         answered = replace(
-            self._waiting,
+            self._log.waiting_line(),  # with the looks that were added
             answer=answer,
             rater=rater,
             answered_at=time.time(),
             note=to_plain_json(note, "a note"),
         )
-        self._write(lambda: self._store.answer(self.name, answered, ballots))  # durable first
-        self._fold.append(answered, slate, state)
-        self._waiting = None
+        self._log.answer(answered, slate, state, ballots)
 
     def preview(self, answer: Answer | Order) -> Slate:
         """Return the slate that would follow this answer, without telling the answer."""
@@ -258,17 +248,8 @@ class Run:
 
     def undo(self, rounds: int = 1) -> None:
         """Undo the last answered rounds; the first of them then waits again, exactly as before."""
-        answered = len(self._log)
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= answered:
-            raise InvalidInput(
-                f"{short(rounds)} rounds cannot be undone: run {self.name!r} has {answered} "
-                "answered"
-            )
-        kept, last = answered - rounds, self._log[-1].key
-        undone = self._log[kept]
-        self._write(lambda: self._store.undo(self.name, kept, last))
-        self._load()
-        if self._waiting is None and len(self._log) == kept:
+        undone = self._log.undo(rounds)
+        if self._log.waiting is None and len(self._log) == undone.index:
             self._show_next(undone)
         self.ask()
 
@@ -278,30 +259,13 @@ class Run:
         Args:
             seen: a snapshot of the run, if the caller has read one already.
         """
-        seen = self._store.snapshot(self.name) if seen is None else seen
-        end = self._waiting or (self._log[-1] if self._log else None)
-        if seen.ends_with(end) and seen.edits == self._edits:
-            return False
-        self._edits = seen.edits
-        self._load()
-        return True
+        return self._log.refresh(seen)
 
     def branch(self, round: int | None = None, name: str | None = None) -> Run:
         """Create a run in the same store that starts with the first `round` answered rounds."""
-        answered = len(self._log)
-        kept = answered if round is None else round
-        if isinstance(kept, bool) or not isinstance(kept, int) or not 0 <= kept <= answered:
-            raise InvalidInput(
-                f"run {self.name!r} has {answered} answered rounds; "
-                f"a branch keeps from 0 to {answered} of them, found {short(round)}"
-            )
-        check_text(name, "a run's name")
-        meta = self._store.record(self.name).meta  # it may have changed since
-        record = replace(self._record, name=name or new_name(), meta=meta, created_at=time.time())
-        self._store.create(record, self._log[:kept])
         return Run.open(
             self._store,
-            record.name,
+            self._log.branch(round, name),
             self._optimizer,
             trace=self._trace,
             record_slates=self._record_slates,
@@ -314,7 +278,7 @@ class Run:
 
     def rounds(self) -> list[Round]:
         """Return the log: all answered rounds, and the waiting round if there is one."""
-        return [*self._log, *([self._waiting] if self._waiting else [])]
+        return self._log.lines()
 
     def replay(self) -> Iterator[tuple[Round, Slate, Any]]:
         """Replay the log: yield every answered line, its slate and the state after it."""
@@ -322,69 +286,38 @@ class Run:
 
     def export(self) -> dict[str, Any]:
         """Return the run as plain JSON values: configuration, log and incumbent."""
-        meta = self._store.record(self.name).meta
-        return run_to_json(self._record, meta, self.rounds(), self.best())
-
-    def _load(self) -> None:
-        """Fold in the changes of the store's log."""
-        lines = self._store.rounds(self.name)
-        if [line.index for line in lines] != list(range(len(lines))):
-            raise StoreError(f"the log of run {self.name!r} is damaged: rounds are missing")
-        if any(line.slate is not None for line in lines):
-            self._fold.keep_candidates()
-        waits = bool(lines) and lines[-1].answer is None
-        self._waiting = lines.pop() if waits else None
-        self._fold.update(lines)
-
-    def _write(self, write: Callable[[], T]) -> T:
-        """Write to the store; if another process was first, load its changes and raise."""
-        try:
-            return write()
-        except StaleAnswer:
-            self._load()
-            self._must_ask = True  # the caller has not seen the round that waits now
-            raise
+        return run_to_json(self._record, self._log.meta(), self.rounds(), self.best())
 
     def _show_next(self, undone: Round | None = None) -> None:
         """Append the next round to the log; `undone` is its earlier line, if it has one."""
-        index, record = len(self._log), None if undone is None else undone.slate
+        record = None if undone is None else undone.slate
         slate = None
         if record is None and self._records_next():
             asked = (
-                self._ask(index, self.state)
+                self._ask(len(self._log), self.state)
                 if undone is None
                 else self._fold.slates.from_log(undone, self.state)
             )
             record, slate = self._fold.slates.to_log(asked)
-        after = self._log[-1].key if self._log else ""
-        shown_at = time.time()
-        self._waiting = self._write(
-            lambda: self._store.append(self.name, index, shown_at, after, record)
-        )
-        if slate is not None and self._waiting.slate == record:  # no other process was first
-            self._fold.set_slate(self._waiting, slate)
+        shown = self._log.show(record)
+        if slate is not None and shown.slate == record:  # no other process was first
+            self._fold.set_slate(shown, slate)
 
     def _records_next(self) -> bool:
         """Return whether the next slate is written to the log."""
-        last_recorded = bool(self._log) and self._log[-1].slate is not None
+        last = self._log.last
+        last_recorded = last is not None and last.slate is not None
         has_looks = self.looks is not None and uses_looks(self._optimizer)
         return self._record_slates or last_recorded or has_looks
 
-    def _waiting_slate(self) -> Slate:
-        return self._fold.slate_of(self._waiting_line())
-
-    def _waiting_line(self) -> Round:
-        if self._waiting is None:
-            raise StaleAnswer(f"no round of run {self.name!r} waits for an answer; ask first")
-        return self._waiting
-
     def _slate_with_looks(self) -> Slate:
         """Return the waiting slate, with looks added if the optimizer uses them."""
-        waiting, slate, state = self._waiting_line(), self._waiting_slate(), self.state
+        waiting, state = self._log.waiting_line(), self.state
+        slate = self._fold.slate_of(waiting)
         line, looked = self._try_looks(
             lambda looks: self._fold.slates.add_looks(waiting, slate, state, looks)
         )
-        self._waiting = line
+        self._log.waiting = line
         if looked is not slate:
             self._fold.set_slate(line, looked)
         return looked

@@ -1,14 +1,13 @@
 """A real browser, and the people who sit in front of it: what they see, click, press and tap."""
 
 import re
-import shutil
 import time
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+from benchmarks.chromium import chromium
 from tests.helpers.studio_server import TOKEN
 from zorank import Run
 from zorank.optimizers import PickStart
@@ -18,15 +17,11 @@ from zorank.studio.presentation import shown_order
 
 # Generous, because the machine may be busy: every wait is for a condition, so this costs nothing.
 PATIENCE = 300_000
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
+ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
-    "--no-first-run",
     "--host-resolver-rules=MAP rank.example.org 127.0.0.1",
-]
+)
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {
     "viewport": {"width": 390, "height": 844},
@@ -56,20 +51,9 @@ NOTHING_MOVES = """() => document.getAnimations().every((motion) =>
   motion.playState !== "running" || motion.effect.getComputedTiming().endTime === Infinity)"""
 
 
-@contextmanager
 def launched():
-    """Chromium: the system's, else Playwright's own.
-
-    The shell without a window has the same engine and needs a third less processor time.
-    """
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-    program = next(filter(None, map(shutil.which, names)), None)
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
-        try:
-            yield started
-        finally:
-            started.close()
+    """Chromium, which finds the studio under the name of a public server too."""
+    return chromium(ARGUMENTS)
 
 
 class Person:

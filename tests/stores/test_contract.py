@@ -208,25 +208,21 @@ def test_a_server_that_is_not_there_and_its_password():
     assert "secret" not in str(caught.value)
 
 
-def test_a_database_from_the_future(tmp_path):
+@pytest.mark.parametrize(
+    ("statement", "says"),
+    [
+        ("UPDATE zorank_schema SET version = 99", "upgrade zorank"),
+        ("DELETE FROM zorank_schema", "no row in zorank_schema, where one must give its version"),
+    ],
+    ids=["from the future", "without a version"],
+)
+def test_a_database_of_an_unknown_version(tmp_path, statement, says):
     file = tmp_path / "runs.db"
     open_store(str(file)).close()
     with sqlite3.connect(file) as connection:
-        connection.execute("UPDATE zorank_schema SET version = 99")
+        connection.execute(statement)
     connection.close()
-    with pytest.raises(StoreError, match="upgrade zorank"):
-        open_store(str(file))
-
-
-def test_a_database_that_lost_its_version(tmp_path):
-    file = tmp_path / "runs.db"
-    open_store(str(file)).close()
-    with sqlite3.connect(file) as connection:
-        connection.execute("DELETE FROM zorank_schema")
-    connection.close()
-    with pytest.raises(
-        StoreError, match="no row in zorank_schema, where one must give its version"
-    ):
+    with pytest.raises(StoreError, match=says):
         open_store(str(file))
 
 

@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import stat
-import threading
 from contextlib import closing
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from tests.helpers.studio_server import started
 from zorank import Ranking, StoreError
 from zorank.stores import open_store
-from zorank.testing.stores import answered, example_record
+from zorank.testing.stores import answered, at_once, example_record
 
 GONE = "was deleted or replaced while it was in use"
 
@@ -212,10 +211,9 @@ def test_a_link_that_leads_to_another_file(tmp_path):
 def test_threads_that_notice_at_once(store, file, tmp_path):
     copy = backup_of(file, tmp_path / "copy.db")
     os.replace(copy, file)
-    found, refusals, gate = [], [], threading.Barrier(8)
+    found, refusals = [], []
 
-    def read():
-        gate.wait()
+    def read(_):
         while len(found) < 8:
             try:
                 found.append(answers(store))
@@ -223,11 +221,7 @@ def test_threads_that_notice_at_once(store, file, tmp_path):
             except StoreError as error:  # another thread still has the old file
                 refusals.append(str(error))
 
-    threads = [threading.Thread(target=read) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(8, read)
     assert found == [[Ranking.of([1]), None]] * 8
     assert all("the old one is still being closed" in refusal for refusal in refusals)
 

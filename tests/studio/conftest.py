@@ -3,6 +3,7 @@
 import pytest
 
 from tests.helpers.proxy import ProxiedStudio, nginx_program
+from tests.helpers.studio_server import Server
 from zorank.stores import open_store
 
 
@@ -11,6 +12,22 @@ def store(tmp_path):
     opened = open_store(str(tmp_path / "runs.db"))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def serve(tmp_path, monkeypatch):
+    """Starts a studio whose renderer is a class of the module `plain` with the given source."""
+    started = []
+
+    def start(source, renderer):
+        (tmp_path / "plain.py").write_text(source)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        started.append(Server(tmp_path / "runs.db", "--renderer", renderer))
+        return started[-1].start()
+
+    yield start
+    for one in started:
+        one.stop()
 
 
 @pytest.fixture

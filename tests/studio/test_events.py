@@ -9,7 +9,7 @@ import pytest
 import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
-from tests.helpers.studio_server import TOKEN, Plain, Server
+from tests.helpers.studio_server import PLAIN_RENDERER, TOKEN, Plain
 from zorank import Run, StoreError
 from zorank.stores import _listen, open_store
 from zorank.studio import create_app
@@ -18,14 +18,8 @@ from zorank.studio.new_run import RunSettings
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    (tmp_path / "plain.py").write_text(
-        "from tests.helpers.studio_server import PLAIN_RENDERER; exec(PLAIN_RENDERER)"
-    )
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:.")
-    started = Server(tmp_path / "runs.db", "--renderer", "plain:Plain").start()
-    yield started
-    started.stop()
+def server(serve):
+    return serve(PLAIN_RENDERER, "plain:Plain")
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """The number of runs in memory is bounded, and nobody notices when one is loaded again."""
 
-import threading
-
 import pytest
 
 from tests.helpers.studio_server import Plain, client_of
 from zorank import Run
 from zorank.errors import InvalidInput
 from zorank.studio.limits import Limits
+from zorank.testing.stores import at_once
 
 METHOD = {"renderer": "plain", "method": "rank-process"}
 
@@ -88,18 +87,12 @@ def test_many_requests_at_once_load_a_run_once(client, studio):
     run_id = new_run(client)
     new_run(client)
     new_run(client)
-    found = set()
 
-    def use():
+    def use(_):
         with studio.session(run_id) as session:
-            found.add(id(session))
+            return id(session)
 
-    threads = [threading.Thread(target=use) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 1
+    assert len(set(at_once(8, use))) == 1
     assert studio._sessions._loaders == {}
     assert studio._sessions._users == {}
 

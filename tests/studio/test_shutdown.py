@@ -8,7 +8,7 @@ from contextlib import closing
 import httpx2 as httpx
 import pytest
 
-from tests.helpers.studio_server import PLAIN_RENDERER, Server
+from tests.helpers.studio_server import PLAIN_RENDERER
 from zorank.stores import open_store
 
 pytestmark = pytest.mark.server
@@ -28,12 +28,8 @@ class Slow(Plain):
 
 
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    (tmp_path / "plain.py").write_text(SLOW_RENDERER)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
-    started = Server(tmp_path / "runs.db", "--renderer", "plain:Slow").start()
-    yield started
-    started.stop()
+def server(serve):
+    return serve(SLOW_RENDERER, "plain:Slow")
 
 
 @pytest.fixture

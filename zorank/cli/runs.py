@@ -28,6 +28,11 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+OutputFile = Annotated[
+    Path | None,
+    typer.Option("--out", help="The file to write; the default is standard output."),
+]
+
 QUIET_SECONDS = 2.0
 """How long a copy takes before it shows a progress bar."""
 
@@ -81,10 +86,7 @@ def show_run(
 def export_run(
     name: str,
     store: StoreOption = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--out", help="The file to write; the default is standard output."),
-    ] = None,
+    save: OutputFile = None,
 ) -> None:
     """Export a run as JSON: its configuration, its log and its best point."""
     _write_json(Run.open(_existing_store(store), name).export(), save)
@@ -95,10 +97,7 @@ def export_one_rater(
     name: str,
     rater: str,
     store: StoreOption = None,
-    save: Annotated[
-        Path | None,
-        typer.Option("--out", help="The file to write; the default is standard output."),
-    ] = None,
+    save: OutputFile = None,
 ) -> None:
     """Export all data of one person in a run as JSON: answers, times, invitation."""
     _write_json(export_rater(_existing_store(store), name, rater), save)

@@ -46,13 +46,30 @@ def neighbours(
     return Cloud(x, radius, draw_directions(law, x.size, x.dtype, rng, m, with_zero=itself), space)
 
 
-def check_steps(owner: object) -> None:
-    """Check the settings that descents have in common: step, mu, gamma, widen, space, bounds."""
-    for name in ("step", "mu"):
-        check_number(owner, name, above=0)
-    check_number(owner, "gamma", above=0, below=1)
-    check_number(owner, "widen", at_least=1)
-    check_space(owner)
+@dataclass(frozen=True, kw_only=True)
+class DescentSettings:
+    """The settings that all descents have; a subclass gives defaults of step, mu and gamma.
+
+    Attributes:
+        mu: μ, the radius within which candidates are drawn.
+        widen: factor of μ after each answer of "no difference".
+        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
+        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
+    """
+
+    step: float
+    mu: float
+    gamma: float
+    widen: float = 1.5
+    space: SpaceName = "euclidean"
+    bounds: Bounds | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("step", "mu"):
+            check_number(self, name, above=0)
+        check_number(self, "gamma", above=0, below=1)
+        check_number(self, "widen", at_least=1)
+        check_space(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,19 +90,15 @@ class DescentState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Descent(ABC):
+class Descent(DescentSettings, ABC):
     """Descent along estimated directions.
 
     Attributes:
         step: η, the step size; with a line search, the length before the first shrink.
-        mu: μ, the radius within which candidates are drawn.
         line_search: l, the number of candidates of a line search, including x; 0 turns it off.
         gamma: γ, the factor between the steps of the line search.
         step_decay: factor of η after each estimate.
         mu_decay: factor of μ after each estimate.
-        widen: factor of μ after each answer of "no difference".
-        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
         law: distribution of the directions: "normal", or "rademacher" (−1 and 1), drawn faster.
     """
 
@@ -97,13 +110,10 @@ class Descent(ABC):
     gamma: float = 0.1
     step_decay: float = 1.0
     mu_decay: float = 1.0
-    widen: float = 1.5
-    space: SpaceName = "euclidean"
-    bounds: Bounds | None = None
     law: Law = "normal"
 
     def __post_init__(self) -> None:
-        check_steps(self)
+        super().__post_init__()
         for name in ("step_decay", "mu_decay"):
             check_number(self, name, above=0, at_most=1)
         check_count(self, "line_search", 0, MAX_CANDIDATES)

@@ -15,10 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from zorank.estimators import cloud_gradient, favourites
-from zorank.optimizers.descent import check_steps, neighbours
+from zorank.optimizers.descent import DescentSettings, neighbours
 from zorank.optimizers.settings import (
-    Bounds,
-    SpaceName,
     check_slate_size,
     space_of,
     starting_point,
@@ -48,18 +46,14 @@ class MemoryState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZORankSGDMemory:
+class ZORankSGDMemory(DescentSettings):
     """Descent from ranks that keeps its best point and averages directions.
 
     Attributes:
         m: number of candidates on a slate.
         k: how many of them to rank; None lets the judge decide.
         step: η, the longest step of the search.
-        mu: μ, the radius within which candidates are drawn.
         gamma: γ, the factor between the steps of the search.
-        widen: factor of μ after each answer of "no difference".
-        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
     """
 
     name: ClassVar[str] = "zo-ranksgd-memory"
@@ -71,13 +65,10 @@ class ZORankSGDMemory:
     step: float = 1.0
     mu: float = 0.1
     gamma: float = 0.5
-    widen: float = 1.5
-    space: SpaceName = "euclidean"
-    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
         check_slate_size(self, smallest=3)
-        check_steps(self)
+        super().__post_init__()
 
     def init(self, x0: Vector) -> MemoryState:
         """Start at x0, placed in the space (lines 1 to 3)."""

@@ -35,7 +35,6 @@ from zorank.stores._rows import (
     NAMELESS,
     answer_columns,
     is_text,
-    read_ballot,
     read_log,
     read_record,
     read_record_or_problem,
@@ -44,6 +43,15 @@ from zorank.stores._rows import (
     write_vector,
 )
 from zorank.stores._shared import changed_meta, new_key
+from zorank.stores._statements import (
+    CAST,
+    END,
+    LOCK,
+    SNAPSHOT,
+    ballots_of,
+    read_ballots,
+    rounds_of,
+)
 from zorank.types import Audit, Ballot, Edit, Json, Round, RunRecord, Snapshot
 
 SUGGESTED = 100
@@ -112,12 +120,12 @@ class SQLStore(Store):
 
     def snapshot(self, name: str) -> Snapshot:
         with self._read() as connection:
-            row = connection.execute(_SNAPSHOT, {"name": name}).one_or_none()
+            row = connection.execute(SNAPSHOT, {"name": name}).one_or_none()
             if row is None:
                 read_record(self._find(connection, name))  # raises, with the closest names
                 raise StoreError(f"run {name!r} was created this moment; try again")
             seen = read_snapshot(row)
-            cast = _read_ballots(connection, row.id, seen.index) if seen.waits else []
+            cast = read_ballots(connection, row.id, seen.index) if seen.waits else []
             return replace(seen, ballots=tuple(cast))
 
     def listen(self, on_change: Callable[[str | None], None]) -> Callable[[], None]:
@@ -147,7 +155,7 @@ class SQLStore(Store):
             if not same:
                 raise not_waiting(name, answered.index, _next(last) if _waits(last) else None)
             if ballots is not None:
-                cast = _ballots(run_id, answered.index).subquery()
+                cast = ballots_of(run_id, answered.index).subquery()
                 if connection.scalar(sa.select(sa.func.count()).select_from(cast)) != ballots:
                     raise ballot_missed(name, answered.index)
             update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
@@ -158,7 +166,7 @@ class SQLStore(Store):
         try:
             with self._write(name) as connection:
                 run_id = self._lock(connection, name)
-                end = connection.execute(_END, {"run_id": run_id}).one_or_none()
+                end = connection.execute(END, {"run_id": run_id}).one_or_none()
                 waits = end is not None and bool(end.waits)
                 if end is None or not waits or end.position != index:
                     raise not_waiting(name, index, int(end.position) if end and waits else None)
@@ -170,14 +178,14 @@ class SQLStore(Store):
                     "weight": ballot.weight,
                     "ranking": ballot.ranking.to_json(),
                 }
-                connection.execute(_CAST, row)
-                return _read_ballots(connection, run_id, index)
+                connection.execute(CAST, row)
+                return read_ballots(connection, run_id, index)
         except IntegrityError as error:
             raise second_ballot(name, index, ballot.rater) from error
 
     def ballots(self, name: str, index: int) -> list[Ballot]:
         with self._read() as connection:
-            return _read_ballots(connection, self._find(connection, name).id, index)
+            return read_ballots(connection, self._find(connection, name).id, index)
 
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         with self._write(name) as connection:
@@ -229,7 +237,7 @@ class SQLStore(Store):
 
     def _lock(self, connection: sa.Connection, name: str) -> int:
         """Return a run's id; in PostgreSQL, lock its row against other writers."""
-        row = connection.execute(_LOCK, {"name": name}).one_or_none()
+        row = connection.execute(LOCK, {"name": name}).one_or_none()
         return int((self._find(connection, name) if row is None else row).id)
 
     def _nameless(self, connection: sa.Connection, name: str) -> Any:
@@ -242,17 +250,17 @@ class SQLStore(Store):
         return None if row is None or is_text(row.name) else row
 
     def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:
-        return read_log(connection.execute(_rounds(run_id)))
+        return read_log(connection.execute(rounds_of(run_id)))
 
     def _last(self, connection: sa.Connection, run_id: int) -> Any:
-        newest = _rounds(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
+        newest = rounds_of(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
         row = connection.execute(newest.limit(1)).one_or_none()
         if row is not None:
             read_round(row)  # nothing is appended to a damaged line
         return row
 
     def _last_key(self, connection: sa.Connection, run_id: int) -> str:
-        answered = _rounds(run_id).where(schema.rounds.c.answered_at.is_not(None))
+        answered = rounds_of(run_id).where(schema.rounds.c.answered_at.is_not(None))
         newest = answered.order_by(None).order_by(schema.rounds.c.position.desc()).limit(1)
         row = connection.execute(newest).one_or_none()
         return "" if row is None else str(row.key)
@@ -288,57 +296,6 @@ class SQLStore(Store):
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
             raise explained(cause, self._where) from error
-
-
-def _rounds(run_id: int) -> sa.Select[Any]:
-    """Select the rounds of a run that were not undone."""
-    mine = (schema.rounds.c.run_id == run_id) & schema.rounds.c.undone_at.is_(None)
-    return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
-
-
-def _ballots(run_id: Any, index: Any) -> sa.Select[Any]:
-    """Select the ballots for a round that were not undone."""
-    table = schema.ballots
-    mine = (table.c.run_id == run_id) & (table.c.position == index) & table.c.undone_at.is_(None)
-    return sa.select(table).where(mine).order_by(table.c.id)
-
-
-def _read_ballots(connection: sa.Connection, run_id: int, index: int) -> list[Ballot]:
-    cast = connection.execute(_BALLOTS, {"run": run_id, "index": index})
-    return [read_ballot(row) for row in cast]
-
-
-def _snapshot_query() -> sa.Select[Any]:
-    """Select a run's id and metadata, and the end of its log without its slate."""
-    runs, rounds = schema.runs, schema.rounds
-    in_log = (rounds.c.run_id == runs.c.id) & rounds.c.undone_at.is_(None)
-    waits = rounds.c.answer.is_(sa.null()).label("waits")
-    return (
-        sa.select(runs.c.id, runs.c.meta, rounds.c.position, rounds.c.key, waits)
-        .select_from(runs.outerjoin(rounds, in_log))
-        .where(runs.c.name == sa.bindparam("name"))
-        .order_by(rounds.c.position.desc())
-        .limit(1)
-    )
-
-
-def _end_query() -> sa.Select[Any]:
-    """Select the end of a log without its slate, which may be large."""
-    rounds = schema.rounds
-    in_log = (rounds.c.run_id == sa.bindparam("run_id")) & rounds.c.undone_at.is_(None)
-    waits = rounds.c.answer.is_(sa.null()).label("waits")
-    columns = sa.select(rounds.c.position, rounds.c.key, waits)
-    return columns.where(in_log).order_by(rounds.c.position.desc()).limit(1)
-
-
-# Statements of every answer are built once: building one takes longer than executing it.
-_SNAPSHOT = _snapshot_query()
-_END = _end_query()
-_BALLOTS = _ballots(sa.bindparam("run"), sa.bindparam("index"))
-_CAST = sa.insert(schema.ballots)
-_LOCK = (
-    sa.select(schema.runs.c.id).where(schema.runs.c.name == sa.bindparam("name")).with_for_update()
-)
 
 
 def _waits(last: Any) -> bool:

@@ -32,9 +32,10 @@ from zorank.errors import required_by
 with required_by("zorank.testing", "pytest"):
     import pytest
 
-_SUITES = ("optimizers", "oracles", "renderers", "stores", "_store_runs")
+_SUITES = ("optimizers", "oracles", "renderers", "stores")
+_PARTS = ("_store_edits", "_store_examples", "_store_log", "_store_runs")
 # A failed assertion then shows both sides, as in a test file. It must precede the imports.
-pytest.register_assert_rewrite(*(f"{__name__}.{suite}" for suite in _SUITES))
+pytest.register_assert_rewrite(*(f"{__name__}.{suite}" for suite in (*_SUITES, *_PARTS)))
 
 from zorank.testing.optimizers import LookingOptimizerContract, OptimizerContract  # noqa: E402
 from zorank.testing.oracles import JudgeContract, OracleContract  # noqa: E402

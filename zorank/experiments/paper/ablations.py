@@ -10,12 +10,12 @@ six candidates a round, as to people. Every variant is tuned for itself, as in `
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
 
 from zorank.experiments.claims import Claim
 from zorank.experiments.paper.context import FigureContext
-from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
-from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, STYLES, draw_problems
+from zorank.experiments.paper.curve_figures import Line, ratio_claims
+from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, STYLES, problem_report
 from zorank.experiments.paper.curves import Curves, Setting
 from zorank.experiments.paper.tuning import SEEDS, Axes, Grid, choose, decades, tune
 from zorank.experiments.report import Report
@@ -77,17 +77,11 @@ def reproduce(context: FigureContext) -> Report:
         Line(problem, DIM, label, setting, points, tuple(seeds))
         for (problem, label), setting in chosen.items()
     ]
-    curves = run_lines(context, "ablations", lines)
+    title = f"Parts of the methods left out, d = {DIM}"
     marks = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
-    return curve_report(
-        context,
-        "ablations",
-        f"Parts of the methods left out, d = {DIM}",
-        curves,
-        [claim for problem in PROBLEM_NAMES for claim in _claims(curves, problem, marks)],
-        lambda figure: draw_problems(figure, curves, COLOURS),
-        {"runs": len(seeds), "points": points, "tuning_seeds": list(SEEDS)},
-    )
+    settings = {"runs": len(seeds), "points": points, "tuning_seeds": list(SEEDS)}
+    claims = partial(_claims, marks)
+    return problem_report(context, "ablations", title, lines, claims, COLOURS, settings)
 
 
 def _tuned(context: FigureContext, points: int) -> dict[tuple[str, str], Setting]:
@@ -119,11 +113,7 @@ def _merged(scores: Sequence[Mapping[Setting, float]]) -> dict[Setting, float]:
     return {setting: value for each in scores for setting, value in each.items()}
 
 
-def _claims(curves: Mapping[Line, Curves], problem: str, marks: Sequence[int]) -> list[Claim]:
-    of: dict[Any, Curves] = {
-        line.label: c for line, c in curves.items() if line.problem == problem
-    }
-    where = PROBLEM_NAMES[problem]
+def _claims(marks: Sequence[int], where: str, of: Mapping[str, Curves]) -> list[Claim]:
     return [
         claim
         for ours, theirs, says in PAIRS

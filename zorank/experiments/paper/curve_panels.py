@@ -1,14 +1,17 @@
-"""Panels of curves, with mean and standard deviation, that several figures share."""
+"""Panels of curves, with mean and standard deviation, and reports that several figures share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from zorank.experiments.paper.curve_figures import Line
+from zorank.experiments.claims import Claim
+from zorank.experiments.paper.context import FigureContext
+from zorank.experiments.paper.curve_figures import Line, curve_report, run_lines
 from zorank.experiments.paper.curves import Curves
+from zorank.experiments.report import Report
 
 PROBLEM_NAMES = {"quadratic": "Quadratic", "rosenbrock": "Rosenbrock"}
 LABELS = {
@@ -32,6 +35,31 @@ STYLES: dict[str, dict[str, Any]] = {
 LOWEST = 1e-12
 """The lower end of the axis. Smaller values are not drawn, but claims compare them too."""
 AXES = {"points": "points looked at", "calls": "oracle calls"}
+
+
+def problem_report(
+    context: FigureContext,
+    name: str,
+    title: str,
+    lines: Sequence[Line],
+    claims_on: Callable[[str, Mapping[str, Curves]], Sequence[Claim]],
+    styles: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> Report:
+    """Run the lines of a figure that compares methods on each problem, and build its report.
+
+    `claims_on` gets the name of a problem and the curves of its lines by label.
+    """
+    curves = run_lines(context, name, lines)
+    claims: list[Claim] = []
+    for problem, where in PROBLEM_NAMES.items():
+        of = {line.label: found for line, found in curves.items() if line.problem == problem}
+        claims += claims_on(where, of)
+
+    def draw(figure: Any) -> None:
+        draw_problems(figure, curves, styles)
+
+    return curve_report(context, name, title, curves, claims, draw, settings)
 
 
 def draw_curves(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from zorank.experiments.claims import Claim
 from zorank.experiments.paper.context import FigureContext
-from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
-from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, draw_problems
+from zorank.experiments.paper.curve_figures import Line, ratio_claims
+from zorank.experiments.paper.curve_panels import PROBLEM_NAMES, problem_report
 from zorank.experiments.paper.curves import CALL_MARKS, Curves, Setting
 from zorank.experiments.report import Report
 
@@ -45,24 +46,16 @@ def reproduce(context: FigureContext) -> Report:
         for problem in PROBLEM_NAMES
         for m, k in PAIRS
     ]
-    curves = run_lines(context, "mk", lines)
-    return curve_report(
-        context,
-        "mk",
-        f"ZO-RankSGD for (m, k), d = {DIM}, η = 50, μ = .01, l = 5, γ = .1",
-        curves,
-        [claim for problem in PROBLEM_NAMES for claim in _claims(curves, problem, points)],
-        lambda figure: draw_problems(figure, curves, STYLES),
-        {"runs": len(seeds), "points": points},
-    )
+    title = f"ZO-RankSGD for (m, k), d = {DIM}, η = 50, μ = .01, l = 5, γ = .1"
+    marks = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
+    settings = {"runs": len(seeds), "points": points}
+    claims = partial(_claims, marks)
+    return problem_report(context, "mk", title, lines, claims, STYLES, settings)
 
 
-def _claims(curves: Mapping[Line, Curves], problem: str, points: int) -> list[Claim]:
-    of = {line.label: found for line, found in curves.items() if line.problem == problem}
-    where = PROBLEM_NAMES[problem]
+def _claims(at_points: Sequence[int], where: str, of: Mapping[str, Curves]) -> list[Claim]:
     says = "(10, 10) is better than (100, 1): the variance falls with k, not with m."
     ours, theirs = of[label(10, 10)], of[label(100, 1)]
-    at_points = [mark for mark in (1_000, 3_000, 10_000) if mark <= points]
     at_calls = CALL_MARKS[: theirs.at_calls.shape[1]]
     name = "(10, 10) ahead of (100, 1)"
     claims = ratio_claims(name, says, where, ours, theirs, at_points)

@@ -8,18 +8,19 @@ powers of 10 give the same step lengths, which may or may not suit the function.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from zorank.experiments.claims import Claim
 from zorank.experiments.paper.context import FigureContext
-from zorank.experiments.paper.curve_figures import Line, curve_report, ratio_claims, run_lines
+from zorank.experiments.paper.curve_figures import Line, ratio_claims
 from zorank.experiments.paper.curve_panels import (
     COARSE,
     DIAGONAL,
     LABELS,
     PROBLEM_NAMES,
     STYLES,
-    draw_problems,
+    problem_report,
 )
 from zorank.experiments.paper.curves import Curves, Setting
 from zorank.experiments.paper.tuning import Tuned, tuned_settings
@@ -46,17 +47,9 @@ def comparison(
         for problem in PROBLEM_NAMES
         for label, setting in compared(tuned, problem).items()
     ]
-    curves = run_lines(context, name, lines)
     reached = [mark for mark in marks if mark <= points]
-    return curve_report(
-        context,
-        name,
-        title,
-        curves,
-        [claim for problem in PROBLEM_NAMES for claim in claims(curves, problem, reached)],
-        lambda figure: draw_problems(figure, curves, STYLES),
-        {"runs": len(seeds), "points": points},
-    )
+    settings = {"runs": len(seeds), "points": points}
+    return problem_report(context, name, title, lines, partial(claims, reached), STYLES, settings)
 
 
 def compared(tuned: Mapping[tuple[str, str], Tuned], problem: str) -> dict[str, Setting]:
@@ -73,10 +66,8 @@ def is_power_of_10(value: float) -> bool:
     return abs(math.log10(value) - round(math.log10(value))) < 1e-3
 
 
-def claims(curves: Mapping[Line, Curves], problem: str, marks: list[int]) -> list[Claim]:
+def claims(marks: Sequence[int], where: str, of: Mapping[str, Curves]) -> list[Claim]:
     """Return the claims of section 4.1 about the comparison."""
-    of = {line.label: found for line, found in curves.items() if line.problem == problem}
-    where = PROBLEM_NAMES[problem]
     found = []
     for rival, says in (
         ("SCOBO", "ZO-RankSGD outperforms SCOBO: a ranking says more than pairs."),

@@ -14,7 +14,7 @@ reaches far from the best candidate (Astudillo et al., 2023, find early explorat
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,7 +26,8 @@ from zorank.optimizers.blas import one_thread
 from zorank.optimizers.rank_looks import acquisition, pool
 from zorank.optimizers.rank_looks.mixture import Component, Inputs, Mixture, fit_mixture
 from zorank.optimizers.rank_process import ProcessState, RankProcess
-from zorank.optimizers.settings import Bounds, SpaceName, check_count, space_of
+from zorank.optimizers.rank_process.settings import ProcessSettings
+from zorank.optimizers.settings import check_count, space_of
 from zorank.protocols import Looks
 from zorank.slates import Slate
 from zorank.types import Answer, Vector
@@ -74,19 +75,12 @@ class LooksState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankLooks:
+class RankLooks(ProcessSettings):
     """Preferential Bayesian optimization over the looks and the coordinates of candidates.
 
     Attributes:
-        m: number of candidates on a slate.
-        k: how many of them to rank; None lets the judge decide.
-        pick: whether the first slate shows draws of N(0, I) instead of x0 and its neighbours;
-            "no difference" then shows other draws.
         pool: number of candidates whose looks are computed before a slate is chosen, beside a few
             after the answer.
-        sigma0: rough scale of the space: the distance from x0 over which the utility changes.
-        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
     """
 
     name: ClassVar[str] = "rank-looks"
@@ -94,19 +88,11 @@ class RankLooks:
     uses_looks: ClassVar[bool] = True
     revision: ClassVar[int] = 2
 
-    m: int = 6
-    k: int | None = None
-    pick: bool = False
     pool: int = 36
-    sigma0: float = 1.0
-    space: SpaceName = "euclidean"
-    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_count(self, "pool", 0, 4096)
-        process = self._process()
-        for name in ("m", "k", "sigma0", "bounds"):
-            object.__setattr__(self, name, getattr(process, name))
 
     def init(self, x0: Vector) -> LooksState:
         """Return the state before the first answer."""
@@ -175,8 +161,8 @@ class RankLooks:
         }
 
     def _process(self) -> RankProcess:
-        settings = {"m": self.m, "k": self.k, "pick": self.pick, "sigma0": self.sigma0}
-        return RankProcess(**settings, space=self.space, bounds=self.bounds)  # type: ignore[arg-type]
+        shared = (setting.name for setting in fields(ProcessSettings))
+        return RankProcess(**{name: getattr(self, name) for name in shared})
 
     def _fit(
         self, state: LooksState, by_coordinates: Component, looks: Sequence[Vector | None]

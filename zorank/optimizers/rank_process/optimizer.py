@@ -30,16 +30,9 @@ from zorank.optimizers.rank_process.proposals import (
     propose,
     search_radius,
 )
+from zorank.optimizers.rank_process.settings import MAX_COORDINATE, ProcessSettings
 from zorank.optimizers.rank_process.state import ProcessState, add_candidates, forget_oldest
-from zorank.optimizers.settings import (
-    Bounds,
-    SpaceName,
-    check_flag,
-    check_number,
-    check_slate_size,
-    check_space,
-    space_of,
-)
+from zorank.optimizers.settings import check_flag, space_of
 from zorank.optimizers.starts import random_starts
 from zorank.slates import Slate
 from zorank.types import Answer, Vector
@@ -47,46 +40,24 @@ from zorank.types import Answer, Vector
 LENGTHSCALE_PRIOR_SD = {"gaussian": 0.75, "euclidean": 2.0}
 """The prior's standard deviation of log ℓ: the scale of the shell is known, others are not."""
 
-MAX_CANDIDATES = 2000
-"""The largest slate: the time of an answer grows with its cube."""
-
-MAX_COORDINATE = 1e140
-"""Beyond so many sigma0 a squared distance overflows."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class RankProcess:
+class RankProcess(ProcessSettings):
     """Preferential Bayesian optimization: a Gaussian process that learns from all answers.
 
     Attributes:
-        m: number of candidates on a slate.
-        k: how many of them to rank; None lets the judge decide.
-        pick: whether the first slate shows draws of N(0, I) instead of x0 and its neighbours;
-            "no difference" then shows other draws.
         pairs: whether to ask for the better of two when the order of the two best is uncertain.
-        sigma0: rough scale of the space: the distance from x0 over which the utility changes.
-        space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
-        bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
     """
 
     name: ClassVar[str] = "rank-process"
     learns_raters: ClassVar[bool] = True
     revision: ClassVar[int] = 2
 
-    m: int = 6
-    k: int | None = None
-    pick: bool = False
     pairs: bool = False
-    sigma0: float = 1.0
-    space: SpaceName = "euclidean"
-    bounds: Bounds | None = None
 
     def __post_init__(self) -> None:
-        check_slate_size(self, largest=MAX_CANDIDATES)
-        check_number(self, "sigma0", above=0, at_least=1 / MAX_COORDINATE, at_most=MAX_COORDINATE)
-        check_flag(self, "pick")
+        super().__post_init__()
         check_flag(self, "pairs")
-        check_space(self)
 
     def init(self, x0: Vector) -> ProcessState:
         """Return the state before the first answer."""
