@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 
 from fuzz_forge import Forge
@@ -82,7 +81,7 @@ async def read_response(reader: asyncio.StreamReader, is_head: bool) -> Answer:
     if is_head or status in (204, 304):
         pass
     elif headers.get("content-type", "").startswith("text/event-stream"):
-        body = await reader.readuntil(b"\n\n")
+        body = await read_chunk(reader)
         headers["connection"] = "close"
     elif "chunked" in headers.get("transfer-encoding", ""):
         body = await read_chunks(reader)
@@ -94,15 +93,20 @@ async def read_response(reader: asyncio.StreamReader, is_head: bool) -> Answer:
 async def read_chunks(reader: asyncio.StreamReader) -> bytes:
     """Read a body in chunks."""
     body = b""
-    while size := int(await reader.readuntil(b"\r\n"), 16):
-        body += (await reader.readexactly(size + 2))[:-2]
-    await reader.readuntil(b"\r\n")
+    while chunk := await read_chunk(reader):
+        body += chunk
     return body
 
 
-async def send_all(world: World, forge: Forge, findings: Findings, count: int) -> None:
-    """Send this many requests over several connections; those that wait have their own."""
-    numbers = iter(range(count))
+async def read_chunk(reader: asyncio.StreamReader) -> bytes:
+    """Read one chunk of a body; it is empty at the end."""
+    size = int(await reader.readuntil(b"\r\n"), 16)
+    return (await reader.readexactly(size + 2))[:-2]
+
+
+async def send_all(forge: Forge, findings: Findings) -> None:
+    """Send a part over several connections; requests that wait have connections of their own."""
+    world, left = forge.world, findings.count
     places = asyncio.Semaphore(WAITING)
 
     async def wait(sent: Sent) -> None:
@@ -111,10 +115,12 @@ async def send_all(world: World, forge: Forge, findings: Findings, count: int) -
         connection.close()
         places.release()
 
-    async def work(numbers: Iterator[int]) -> None:
+    async def work() -> None:
+        nonlocal left
         connection = Connection(world)
-        for _ in numbers:
+        while left > 0:
             sent = forge.next()
+            left -= sent.responses
             if sent.end == "wait":
                 await places.acquire()
                 group.create_task(wait(sent))
@@ -125,4 +131,4 @@ async def send_all(world: World, forge: Forge, findings: Findings, count: int) -
 
     async with asyncio.TaskGroup() as group:
         for _ in range(CONNECTIONS):
-            group.create_task(work(numbers))
+            group.create_task(work())

@@ -1,6 +1,7 @@
 """Counts what `studio_fuzz.py` finds, and writes it to a log that can be replayed."""
 
 import json
+import re
 import sys
 import time
 from collections import Counter
@@ -8,11 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from fuzz_model import Answer, Sent, World, is_documented, violations
+from studio_load import processor_seconds
 
 CHECKPOINT = 10.0
 """Seconds between lines of the log."""
+MOST_GROWTH = 256.0
+"""MiB by which the studio's memory may grow after the first tenth of a part."""
 MOST_OWNED = 8
 """How many runs the owner's requests are aimed at."""
+DELETED = re.compile(r"run-[0-9a-f]{8}")
+"""The name of a run of the owner's that does not exist any more."""
 LARGEST_REQUEST = 300_000
 
 
@@ -22,12 +28,10 @@ class Findings:
     Args:
         world: the studio.
         log: the file, one JSON object a line.
-        total: how many requests there will be.
     """
 
-    def __init__(self, world: World, log: Path, total: int) -> None:
+    def __init__(self, world: World, log: Path) -> None:
         self.world = world
-        self.total = total
         self.sent = 0
         self.statuses: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
@@ -35,7 +39,15 @@ class Findings:
         self.unavailable: Counter[str] = Counter()
         self.slowest = 0.0
         self._log = log.open("a")
-        self._begin = self._written = time.perf_counter()
+        self.begin("", 0, 0)
+
+    def begin(self, title: str, count: int, pid: int) -> None:
+        """Begin a part: this many requests to the studio that is this process."""
+        self.title, self.count, self.pid = title, count, pid
+        self.until = self.sent + count
+        self.memories = [(self.sent, memory(pid))]
+        self._began = self._written = time.perf_counter()
+        self._worked = (time.process_time(), processor_seconds(pid))
 
     def add(self, sent: Sent, answers: list[Answer]) -> None:
         """Check and count the responses to a request."""
@@ -57,8 +69,9 @@ class Findings:
     def described(self, sent: Sent, answer: Answer) -> dict[str, Any]:
         """Return a request and its response; names replace what differs between studios."""
         data = sent.data[:LARGEST_REQUEST].decode("latin-1")
-        for name, text in self.world.names().items():
+        for name, text in self.world.names():
             data = data.replace(text, name)
+        data = DELETED.sub("<owned>", data)
         return {
             "role": sent.role,
             "kind": sent.kind,
@@ -89,19 +102,43 @@ class Findings:
                 self.world.owned.remove(run)
 
     @property
+    def done(self) -> int:
+        """The number of requests of this part that were sent."""
+        return self.sent - self.until + self.count
+
+    @property
     def rate(self) -> float:
-        """Requests a second."""
-        return self.sent / max(time.perf_counter() - self._begin, 1e-9)
+        """Requests a second in this part."""
+        return self.done / max(time.perf_counter() - self._began, 1e-9)
 
     def checkpoint(self) -> None:
         """Write the counts to the log, and one line to the terminal."""
         self._written = time.perf_counter()
-        counts = {"sent": self.sent, "rate": round(self.rate, 1), "statuses": dict(self.statuses)}
-        self.write("checkpoint", **counts, broken=dict(self.broken))
-        left = (self.total - self.sent) / self.rate / 60 if self.sent else 0.0
-        line = f"{self.sent} of {self.total} requests, {self.rate:.0f} a second, "
+        self.memories.append((self.sent, memory(self.pid)))
+        counts = {"sent": self.sent, "rate": round(self.rate, 1), "memory": self.memories[-1][1]}
+        broken, statuses = dict(self.broken), dict(self.statuses)
+        self.write("checkpoint", part=self.title, **counts, broken=broken, statuses=statuses)
+        left = (self.count - self.done) / self.rate / 60 if self.done else 0.0
+        line = f"{self.title}: {self.done} of {self.count} requests, {self.rate:.0f} a second, "
         line += f"{left:.0f} min left, {self.broken.total()} violations"
         print(f"\r{line:<99}", end="" if sys.stdout.isatty() else "\n", flush=True)
+
+    def end(self) -> None:
+        """End a part: print what it cost, and check that the memory is bounded."""
+        self.checkpoint()
+        client, server = self._worked
+        client, server = time.process_time() - client, processor_seconds(self.pid) - server
+        each = 1e3 / max(self.done, 1)
+        began, ended = self.memories[0][1], self.memories[-1][1]
+        # The first tenth fills caches.
+        warm = next(size for sent, size in self.memories if sent >= self.until - 0.9 * self.count)
+        print(
+            f"\n{self.title}: {self.rate:.0f} requests a second; processor time of a request "
+            f"{client * each:.2f} ms here, {server * each:.2f} ms in the studio; the studio's "
+            f"memory {began:.0f} MiB at first, {warm:.0f} after a tenth, {ended:.0f} at the end"
+        )
+        if ended > warm + MOST_GROWTH:
+            self.violate("the memory grew", before=warm, after=ended)
 
     def violate(self, rule: str, **details: Any) -> None:
         """Note a violation that no single response shows."""
@@ -112,3 +149,12 @@ class Findings:
         """Write a line to the log."""
         self._log.write(json.dumps({"event": event, "at": time.time(), **fields}) + "\n")
         self._log.flush()
+
+
+def memory(pid: int) -> float:
+    """Return the resident memory of a process in MiB; NaN without /proc."""
+    try:
+        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return float("nan")
+    return int(found[1]) / 1024 if found else float("nan")

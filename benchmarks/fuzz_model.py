@@ -65,13 +65,13 @@ class World:
         """Return the run that a role's link opens; "" for those that have none."""
         return {"rater": self.rated, "viewer": self.viewed}.get(role, "")
 
-    def names(self) -> dict[str, str]:
+    def names(self) -> list[tuple[str, str]]:
         """Return placeholders for all that differs from one studio to the next."""
-        found = {f"<{role} token>": token for role, token in self.tokens.items()}
-        found |= {f"<{role} cookie>": value for role, value in self.cookies.items()}
-        runs = {"<victim>": self.victim, "<rated>": self.rated, "<viewed>": self.viewed}
-        owned = {f"<owned {i}>": run for i, run in enumerate(self.owned)}
-        return {**found, **runs, **owned, "<port>": str(self.port)}  # tokens contain runs: first
+        found = [(f"<{role} token>", token) for role, token in self.tokens.items()]
+        found += [(f"<{role} cookie>", value) for role, value in self.cookies.items()]
+        found += [("<victim>", self.victim), ("<rated>", self.rated), ("<viewed>", self.viewed)]
+        found += [("<owned>", run) for run in self.owned]
+        return [*found, ("<port>", str(self.port))]  # tokens contain names of runs: they are first
 
 
 @dataclass(frozen=True)

@@ -31,24 +31,21 @@ def operations(description: Mapping[str, Any]) -> list[tuple[Operation, Generati
     schema.config.phases.fuzzing.extra_data_sources.responses = False
     schema.config.phases.fuzzing.error_feedback.is_enabled = False
     schema.config.max_stream_events = 1  # /events has no end
-    found = [result.ok() for result in schema.get_all_operations()]
-    return [(operation, mode) for operation in found for mode in GenerationMode]
+    found: list[Any] = list(schema.get_all_operations())
+    return [(operation.ok(), mode) for operation in found for mode in GenerationMode]
 
 
-def send_generated(
-    world: World, description: Mapping[str, Any], findings: Findings, count: int
-) -> None:
-    """Send this many generated requests, each as all roles."""
+def send_generated(world: World, description: Mapping[str, Any], findings: Findings) -> None:
+    """Send a part of generated requests, each as all roles."""
     kinds = operations(description)
-    at_once = max(1, min(EXAMPLES, count // len(ROLES) // len(kinds)))
+    at_once = max(1, min(EXAMPLES, findings.count // len(ROLES) // len(kinds)))
     sender, number = _Sender(world, findings), 0
-    until = findings.sent + count
-    while findings.sent < until:
+    while findings.sent < findings.until:
         for kind in list(kinds):
             number += 1
             try:
                 for case in generated(*kind, at_once, number):
-                    if findings.sent < until:
+                    if findings.sent < findings.until:
                         sender.send(case)
             except Unsatisfiable:  # there is no invalid request of this kind
                 kinds.remove(kind)
@@ -163,7 +160,7 @@ def _as_sent(request: requests.PreparedRequest, role: Role) -> Sent:
     """Return a request as it was sent."""
     lines = [f"{request.method} {request.path_url} HTTP/1.1", "Host: <host>"]
     lines += [f"{name}: {_text(value)}" for name, value in request.headers.items()]
-    body = request.body or b""
+    body: Any = request.body or b""
     content = body.encode() if isinstance(body, str) else bytes(body)
     data = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + content
     path = request.path_url.partition("?")[0].encode()

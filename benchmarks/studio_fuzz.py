@@ -18,7 +18,6 @@ these requests again.
 import argparse
 import asyncio
 import json
-import re
 import sqlite3
 import subprocess
 import sys
@@ -45,8 +44,6 @@ RAISED = ("--trust-proxy", "--limit", "head_seconds=2", "--limit", "streams_per_
 """Wrong tokens are counted for each address: the requests name different ones."""
 DEFAULT_SHARE = 50
 """One of this many cheap requests is sent to a studio with the default limits."""
-MOST_GROWTH = 256.0
-"""MiB by which the memory may grow between the first part of the requests and the end."""
 MODULE = '''
 import io
 from dataclasses import dataclass
@@ -184,15 +181,6 @@ def check_store(store_url: str, findings: Findings) -> int:
         store.close()
 
 
-def memory(pid: int) -> float:
-    """Return the resident memory of a process in MiB; NaN without /proc."""
-    try:
-        found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    except OSError:
-        return float("nan")
-    return int(found[1]) / 1024 if found else float("nan")
-
-
 def check_alive(world: World, findings: Findings) -> None:
     """Check that the studio still serves its owner."""
     with owner_of(world.address) as owner:
@@ -219,39 +207,33 @@ def fuzz(folder: Path, given: argparse.Namespace) -> Findings:
     with served(folder, RAISED) as (address, pid):
         world = make_world(address)
         enter(world, address)
-        findings = Findings(world, given.log, given.schemathesis + given.cheap)
-        findings.write("start", arguments=vars(given) | {"log": str(given.log)})
+        findings = Findings(world, given.log)
+        findings.write(
+            "start", schemathesis=given.schemathesis, cheap=given.cheap, seed=given.seed
+        )
         before = guarded(store, world)
         description = httpx.get(f"{address}/openapi.json").json()
-        forge = Forge(world, description, MUTATIONS, given.seed)
-        first = (given.cheap - few) // 10
-        print(f"memory at the start: {memory(pid):.0f} MiB")
-        asyncio.run(send_all(world, forge, findings, first))
-        warm = memory(pid)
-        asyncio.run(send_all(world, forge, findings, given.cheap - few - first))
-        report(findings, "cheap requests")
-        cheap = memory(pid)
-        send_generated(world, description, findings, given.schemathesis)
-        report(findings, "all requests, those of schemathesis too")
-        print(f"memory: {warm:.0f} MiB after {first}, {cheap:.0f}, {memory(pid):.0f} at the end")
-        if first and memory(pid) > warm + MOST_GROWTH:
-            findings.violate("the memory grew", before=warm, after=memory(pid))
+        findings.begin("cheap", given.cheap - few, pid)
+        asyncio.run(send_all(Forge(world, description, MUTATIONS, given.seed), findings))
+        findings.end()
+        findings.begin("schemathesis", given.schemathesis, pid)
+        send_generated(world, description, findings)
+        findings.end()
         check_alive(world, findings)
-    with served(folder, ()) as (address, _):
+    with served(folder, ()) as (address, pid):
         enter(world, address)
-        asyncio.run(
-            send_all(world, Forge(world, description, MUTATIONS, -1, False), findings, few)
-        )
+        findings.begin("default limits", few, pid)
+        asyncio.run(send_all(Forge(world, description, MUTATIONS, -1, False), findings))
+        findings.end()
         check_alive(world, findings)
-    findings.checkpoint()
     check_guarded(before, guarded(store, world), findings)
-    print(f"\n{check_store(store, findings)} runs in the database can be opened")
+    print(f"{check_store(store, findings)} runs are in the database")
     return findings
 
 
-def report(findings: Findings, title: str) -> None:
+def report(findings: Findings) -> None:
     """Print the counts."""
-    print(f"\n{title}: {findings.sent}, {findings.rate:.0f} a second")
+    print(f"{findings.sent} requests; responses by role and status:")
     for name, count in sorted(findings.statuses.items()):
         print(f"  {name:<20} {count}")
     for name, count in findings.unavailable.most_common(10):
@@ -295,7 +277,7 @@ def main() -> None:
             replay(Path(folder), given.replay)
             return
         findings = fuzz(Path(folder), given)
-        report(findings, "all requests")
+        report(findings)
         (given.log.with_suffix(".studio.log")).write_text(
             (Path(folder) / "studio.log").read_text()
         )
