@@ -50,7 +50,8 @@ class Connection:
                 response = asyncio.ensure_future(read_response(reader, sent.method == "HEAD"))
                 if sent.end == "eof":
                     await asyncio.wait([response], timeout=PATIENCE)
-                    writer.write_eof()
+                    with suppress(OSError, RuntimeError):  # the server has closed it
+                        writer.write_eof()
                 found.append(await response)
                 if found[-1].headers.get("connection") == "close":
                     break

@@ -37,6 +37,7 @@ class Findings:
         self.kinds: Counter[str] = Counter()
         self.broken: Counter[str] = Counter()
         self.unavailable: Counter[str] = Counter()
+        self.accepted: Counter[str] = Counter()
         self.slowest = 0.0
         self._log = log.open("a")
         self.begin("", 0, 0)
@@ -57,6 +58,10 @@ class Findings:
             what = str(answer.status) if answer.outcome == "answered" else answer.outcome
             self.statuses[f"{sent.role} {what}"] += 1
             self.slowest = max(self.slowest, answer.seconds)
+            if 200 <= answer.status < 300:
+                tail = sent.decoded_path.rpartition("/")[2][:20]
+                shown = tail if tail.isalpha() and tail.islower() else "…"
+                self.accepted[f"{sent.role} {sent.method} {shown}"] += 1
             if is_documented(answer):
                 self.unavailable[answer.json()["detail"][:120]] += 1
             for rule in violations(self.world, sent, answer):

@@ -104,7 +104,7 @@ def enter(world: World, address: str) -> None:
     world.address = address
     for role, token in world.tokens.items():
         entered = httpx.get(f"{address}/", params={"token": token}, follow_redirects=False)
-        [world.cookies[role]] = entered.cookies.values()
+        world.cookies[role] = next(iter(entered.cookies.values()), "no cookie")
     secrets = {"victim": b"victim-secret", "rated": b"rated-secret", "viewed": b"viewed-secret"}
     hidden = (TOKEN.encode(), secrets["victim"], world.tokens["rater"].encode())
     world.markers = {
@@ -128,16 +128,17 @@ def owner_of(address: str) -> httpx.Client:
 def guarded(store_url: str, world: World) -> dict[str, Any]:
     """Return what only the owner may change: logs and metadata of the three guarded runs.
 
-    The log of the rater's run may get further answers, so only its metadata are compared, and the
-    length of the log is checked by `check_rated`.
+    The log of the rater's run may get further answers, so it is returned as a list of rounds.
     """
-    store = open_store(store_url)
+    store, found = open_store(store_url), {}
     try:
-        runs = (world.victim, world.viewed, world.rated)
-        found: dict[str, Any] = {run: repr(dict(store.record(run).meta)) for run in runs}
-        for run in (world.victim, world.viewed):
-            found[f"log of {run}"] = repr(store.audit(run))
-        found["rounds"] = [repr(line.answer) for line in store.rounds(world.rated)]
+        names = {record.name for record in store.runs()}
+        for run in names & {world.victim, world.viewed, world.rated}:
+            found[f"metadata of {run}"] = repr(dict(store.record(run).meta))
+            if run == world.rated:
+                found["rounds"] = [repr(line.answer) for line in store.rounds(run)]
+            else:
+                found[f"log of {run}"] = repr(store.audit(run))
         return found
     finally:
         store.close()
@@ -146,15 +147,17 @@ def guarded(store_url: str, world: World) -> dict[str, Any]:
 def check_guarded(before: Mapping[str, Any], after: Mapping[str, Any], findings: Findings) -> None:
     """Note a violation for each part that somebody changed who may not."""
     for name, old in before.items():
-        new = after[name]
-        if name == "rounds":
+        new = after.get(name, "deleted")
+        same = new == old
+        if name == "rounds" and new != "deleted":
             answered = [line for line in old if line != "None"]
             same = new[: len(answered)] == answered
             same = same and not any("'owner'" in line for line in new)
-        else:
-            same = new == old
         if not same:
             findings.violate("a guarded run was changed", name=name, before=old, after=new)
+    for role, cookie in findings.world.cookies.items():
+        if cookie == "no cookie":
+            findings.violate("a link stopped working", role=role)
 
 
 def check_store(store_url: str, findings: Findings) -> int:
@@ -228,6 +231,7 @@ def fuzz(folder: Path, given: argparse.Namespace) -> Findings:
         check_alive(world, findings)
     check_guarded(before, guarded(store, world), findings)
     print(f"{check_store(store, findings)} runs are in the database")
+    findings.write("end", accepted=dict(findings.accepted), kinds=dict(findings.kinds))
     return findings
 
 
@@ -250,7 +254,7 @@ def replay(folder: Path, log: Path) -> None:
             if line["event"] != "violation" or "request" not in line:
                 continue
             text = line["request"].replace("<host>", world.host)
-            for name, value in world.names().items():
+            for name, value in world.names():
                 text = text.replace(name, value)
             first = text.split(" ", 2)
             path = first[1].partition("?")[0].encode("latin-1")
