@@ -18,6 +18,9 @@ DEADLINE = 60.0
 EXAMPLES = 25
 """How many requests of one kind are generated at a time, at most."""
 
+UNCHANGED = ("method", "headers", "cookies", "query", "media_type")
+"""What a request keeps when it is aimed at another run."""
+
 Operation = Any
 """schemathesis has no public name for the types of operations and cases."""
 Case = Any
@@ -134,15 +137,8 @@ class _Sender:
         for name, size in (("index", 4), ("position", 7)):
             if isinstance(path.get(name), int) and dice.random() < 0.8:
                 path[name] = dice.choice((path[name] % size, world.waiting))
-        return case.operation.Case(
-            method=case.method,
-            path_parameters=path,
-            headers=case.headers,
-            cookies=case.cookies,
-            query=case.query,
-            body=self._fitting(case.body),
-            media_type=case.media_type,
-        )
+        same = {name: getattr(case, name) for name in UNCHANGED}
+        return case.operation.Case(**same, path_parameters=path, body=self._fitting(case.body))
 
     def _fitting(self, body: Any) -> Any:
         """Return a body that names the renderer there is and positions that a round has."""

@@ -130,7 +130,8 @@ def guarded(store_url: str, world: World) -> dict[str, Any]:
 
     The log of the rater's run may get further answers, so it is returned as a list of rounds.
     """
-    store, found = open_store(store_url), {}
+    store = open_store(store_url)
+    found: dict[str, Any] = {}
     try:
         names = {record.name for record in store.runs()}
         for run in names & {world.victim, world.viewed, world.rated}:
