@@ -120,6 +120,15 @@ def test_a_deleted_run_ends_the_stream(client, run_id):
         assert all(name != "round" for name, _, _ in events)
 
 
+def test_a_run_that_does_not_exist_has_no_stream(client, run_id):
+    """A browser would reconnect to a stream that ends; a 404 tells the page that it is over."""
+    client.delete(f"/api/runs/{run_id}").raise_for_status()
+    for missing in (run_id, "run-that-never-was"):
+        refused = client.get(f"/api/runs/{missing}/events")
+        assert refused.status_code == 404
+        assert "no such run" in refused.json()["detail"]
+
+
 def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypatch):
     store = open_store(str(tmp_path / "runs.db"))
     app = create_app(store, {"plain": Plain}, TOKEN)

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
+from fastapi.concurrency import run_in_threadpool
 
 from zorank.studio.access import Access
 from zorank.studio.names import OWNER_NAME, name_key
@@ -78,11 +79,15 @@ async def existing_run(run_id: RunId, _: Member) -> str:
 ExistingRun = Annotated[str, Depends(existing_run)]
 
 
-async def stream_place(request: Request, access: Member) -> AsyncIterator[AsyncExitStack]:
+async def stream_place(
+    run_id: ExistingRun, request: Request, studio: CurrentStudio, access: Member
+) -> AsyncIterator[AsyncExitStack]:
     """Require that this client may open another event stream, which is counted until it ends.
 
-    Returns what is closed then. FastAPI does not close a generator whose client disconnects.
+    The run is looked up first: once the stream has begun, its status cannot be 404 any more.
+    Returns what is closed at the end. FastAPI does not close a generator whose client disconnects.
     """
+    await run_in_threadpool(studio.meta, run_id)
     places: StreamPlaces = request.app.state.stream_places
     address = request.client.host if request.client else ""
     client = None if access.role == "owner" else (access.run, access.grant, address)
