@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zorank import optimizers, rng
+from zorank import optimizers, preference_data, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step
 from zorank._records import (
@@ -39,6 +39,7 @@ from zorank.types import Answer, Matrix, Order, Round, RunRecord, Snapshot, Vect
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from pandas import DataFrame
 
 T = TypeVar("T")
 
@@ -287,6 +288,18 @@ class Run:
     def export(self) -> dict[str, Any]:
         """Return the run as plain JSON values: configuration, log and incumbent."""
         return run_to_json(self._record, self._log.meta(), self.rounds(), self.best())
+
+    def judgements(self) -> Iterator[preference_data.Judgement]:
+        """Yield every rater's answer to every answered round, with the slate."""
+        return preference_data.judgements(self.replay(), self._store.audit(self.name))
+
+    def pairs(self, ties: bool = False) -> list[preference_data.Pair]:
+        """Return every preference between two candidates of a round; with ties, if wanted."""
+        return preference_data.pairs(self.judgements(), ties)
+
+    def to_frame(self) -> DataFrame:
+        """Return a pandas DataFrame with a row for each round, rater and candidate."""
+        return preference_data.to_frame(self.judgements())
 
     def _show_next(self, undone: Round | None = None) -> None:
         """Append the next round to the log; `undone` is its earlier line, if it has one."""

@@ -18,7 +18,9 @@ from rich.text import Text
 
 from zorank import stores
 from zorank._raters import export_rater, forget_rater
+from zorank.cli import export as data
 from zorank.cli.common import StoreOption, log, out, write_text
+from zorank.data_export import Export
 from zorank.errors import InvalidInput, StoreError, required_by
 from zorank.protocols import Store
 from zorank.run import Run
@@ -87,9 +89,31 @@ def export_run(
     name: str,
     store: StoreOption = None,
     save: OutputFile = None,
+    format: data.FormatOption = None,
+    pictures: data.PicturesOption = None,
+    renderer: data.RendererOption = None,
+    option: data.RendererSettings = None,
+    prompt: data.PromptOption = None,
+    ties: data.TiesFlag = False,
+    names: data.NamesFlag = False,
+    force: data.ForceFlag = False,
 ) -> None:
-    """Export a run as JSON: its configuration, its log and its best point."""
-    _write_json(Run.open(_existing_store(store), name).export(), save)
+    """Export a run as JSON: its configuration, its log and its best point.
+
+    With --format, export its answers as data for other programs: --out names a file, or a folder,
+    which gets a description (README.md), too.
+
+    Examples: zorank runs export teapot --format pairs --out pairs.jsonl; zorank runs export teapot
+    --format parquet --out data --pictures data/pictures
+    """
+    run = Run.open(_existing_store(store), name)
+    if format is not None:
+        export = Export(format, save, pictures, prompt, ties, names, force)
+        data.write_data(run, export, renderer, option, _progress)
+    elif pictures or renderer or option or prompt or ties or names or force:
+        raise InvalidInput("only data have such options; add --format, such as --format csv")
+    else:
+        _write_json(run.export(), save)
 
 
 @app.command("export-rater")
