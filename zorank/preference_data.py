@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank._records import check_flags
 from zorank.answers import as_ranking
 from zorank.errors import required_by
 from zorank.slates import Slate
@@ -127,6 +128,7 @@ def judgements(lines: Iterable[tuple[Round, Slate, Any]], audit: Audit) -> Itera
 
 def pairs(answers: Iterable[Judgement], ties: bool = False) -> list[Pair]:
     """Return every preference in these answers."""
+    check_flags(ties=ties)
     return [pair for answer in answers for pair in answer.pairs(ties)]
 
 

@@ -6,7 +6,6 @@ file (`tables.py`) in a format (`formats.py`) and, for a folder, its card (`card
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +16,14 @@ from pathlib import Path
 from zorank.data_export.card import card
 from zorank.data_export.exhibits import Gallery, RunRenderer, renderer_of
 from zorank.data_export.formats import FORMATS, MOST_CSV_COORDINATES, Format, Source
-from zorank.data_export.tables import TEXT_WRITERS, Table, not_writable, replacing, write_file
+from zorank.data_export.tables import (
+    TEXT_WRITERS,
+    Table,
+    check_folder,
+    not_writable,
+    replacing,
+    write_file,
+)
 from zorank.errors import InvalidInput, unknown_name
 from zorank.preference_data import Judgement
 from zorank.run import Run
@@ -128,8 +134,7 @@ def _checked_file(form: Format, export: Export) -> Path | None:
     parent = next(p for p in file.parents if p.exists()) if folder else file.parent
     if not parent.is_dir():
         raise InvalidInput(f"{file} cannot be written: {parent} is not a folder")
-    if not os.access(parent, os.W_OK):
-        raise InvalidInput(f"{file} cannot be written: permission denied for {parent}")
+    check_folder(parent, file)
     return file
 
 

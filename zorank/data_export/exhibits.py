@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import mimetypes
-import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zorank.data_export.tables import not_writable, replacing
+from zorank.data_export.tables import check_folder, not_writable, replacing
 from zorank.errors import InvalidInput, RenderError, ZorankError, unknown_name
 from zorank.preference_data import Judgement, candidate_id, with_candidates
 from zorank.renderers.interface import RendererKind, ResolvedRenderer
@@ -95,8 +94,7 @@ class Gallery:
             files = [file for file in folder.iterdir() if not file.name.startswith(".")]
         except OSError as error:
             raise not_writable(folder, error) from error
-        if not os.access(folder, os.W_OK):
-            raise InvalidInput(f"{folder} cannot be written: permission denied")
+        check_folder(folder, folder)
         self._files = {file.stem: file for file in files}
 
     def fill(

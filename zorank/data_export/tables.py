@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,6 +127,14 @@ def replacing(path: Path) -> Iterator[Path]:
         raise not_writable(path, error) from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def check_folder(folder: Path, path: Path) -> None:
+    """Raise InvalidInput, which names the path, unless files can be made in this folder."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise not_writable(path, error) from error
 
 
 def not_writable(path: Path, error: OSError) -> InvalidInput:

@@ -1,0 +1,379 @@
+"""Exports as a user makes them, read again with the libraries that others read them with."""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zorank import Ballot, InvalidInput, Poll, Ranking, Run
+from zorank.data_export import FORMATS, Export, export_data, renderer_of
+from zorank.errors import RenderError
+from zorank.renderers import REGISTRY
+from zorank.renderers.interface import kinds_of
+from zorank.types import Exhibit
+
+DIM = 3
+
+
+@dataclass(frozen=True)
+class Words:
+    """Texts of three numbers; counts what it renders."""
+
+    fails_at: int = 10**9
+    prompt: str = "Three numbers"
+    dim = DIM
+    media_type = "text/plain"
+
+    def render(self, candidates):
+        exhibits = []
+        for x in candidates:
+            RENDERED.append(x)
+            if len(RENDERED) > self.fails_at:
+                raise OSError("no ink")
+            exhibits.append(Exhibit("text/plain", f"é {x[0]:.3f} {x[1]:.3f}".encode()))
+        return exhibits
+
+
+@dataclass(frozen=True)
+class Dots(Words):
+    """PNG pictures of one colour."""
+
+    media_type = "image/png"
+
+    def render(self, candidates):
+        from PIL import Image
+
+        found = []
+        for x in candidates:
+            RENDERED.append(x)
+            colour = tuple(int(127 + 100 * np.tanh(v)) for v in x)
+            file = io.BytesIO()
+            Image.new("RGB", (8, 8), colour).save(file, "PNG")
+            found.append(Exhibit("image/png", file.getvalue()))
+        return found
+
+
+RENDERED: list[np.ndarray] = []
+OFFERED = kinds_of({"words": Words, "dots": Dots, **REGISTRY})
+
+
+@pytest.fixture(autouse=True)
+def _nothing_rendered():
+    RENDERED.clear()
+
+
+def new_run(renderer="words", **options):
+    meta = {"title": "Evening", "renderer": renderer, "renderer_options": options}
+    return Run("zo-ranksgd", np.ones(DIM), seed=1, name="evening", meta=meta)
+
+
+@pytest.fixture
+def run():
+    return answered(new_run())
+
+
+def answered(run):
+    for _ in range(2):  # a slate of ten, and a line search
+        run.ask()
+        ann, bob = Ballot("Ann", Ranking.of([1, [0, 2]])), Ballot("Bob", Ranking.pair(2, 1), 0.5)
+        eve = Ballot("Eve", Ranking.pair(0, 1), 0.0)
+        run.tell(Poll((ann, bob, eve)))
+    return run
+
+
+def export(run, format, out=None, wanted=None, options=None, progress=None, **more):
+    def renderer():
+        return renderer_of(run.record, OFFERED, wanted, options)
+
+    shown = [] if progress is None else progress
+    wish = Export(format, out, **more)
+    return export_data(run, wish, renderer, lambda done, total: shown.append((done, total)))
+
+
+def read_csv(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_csv_has_a_line_for_each_round_rater_and_candidate(run, tmp_path):
+    file = tmp_path / "answers.csv"
+    written = export(run, "csv", file)
+    lines = read_csv(file)
+    slates = [np.asarray(slate) for _, slate, _ in run.replay()]
+    assert written.rows == len(lines) == 3 * sum(map(len, slates))
+    assert (written.raters, written.rounds) == (3, 2)
+    for line in lines:
+        x = [float(line[f"x{i}"]) for i in range(DIM)]
+        np.testing.assert_array_equal(x, slates[int(line["round"])][int(line["position"])])
+    first = [line for line in lines if line["round"] == "0" and line["rater"] == "rater 1"]
+    assert [line["place"] for line in first[:4]] == ["2", "1", "2", "4"]
+    second = [line for line in lines if line["round"] == "0" and line["rater"] == "rater 2"]
+    assert [line["place"] for line in second[:4]] == ["", "2", "1", ""]
+    assert "Ann" not in file.read_text()
+    assert RENDERED == []
+
+
+def test_names_are_written_only_if_they_are_wanted(run, tmp_path):
+    export(run, "pairs", tmp_path / "numbers.jsonl")
+    export(run, "pairs", tmp_path / "names.jsonl", names=True)
+    numbers, names = (
+        [json.loads(line)["rater"] for line in (tmp_path / f).read_text().splitlines()]
+        for f in ("numbers.jsonl", "names.jsonl")
+    )
+    known = {"rater 1": "Ann", "rater 2": "Bob", "rater 3": "Eve"}
+    assert [known[rater] for rater in numbers] == names
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".csv", ".json"])
+def test_pairs_are_those_of_the_run(run, tmp_path, suffix):
+    file = tmp_path / f"pairs{suffix}"
+    export(run, "pairs", file, ties=True)
+    text = file.read_text()
+    if suffix == ".csv":
+        rows = read_csv(file)
+    else:
+        rows = json.loads(text) if suffix == ".json" else [*map(json.loads, text.splitlines())]
+    found = [(int(r["round"]), int(r["winner"]), int(r["loser"]), str(r["tie"])) for r in rows]
+    pairs = run.pairs(ties=True)
+    assert found == [(p.round, p.winner, p.loser, str(p.tie)) for p in pairs]
+    assert [float(r["answered_at"]) for r in rows] == [p.answered_at for p in pairs]
+
+
+def test_pictures_are_rendered_once_and_an_interrupted_export_continues(run, tmp_path):
+    folder, file = tmp_path / "pictures", tmp_path / "data" / "pairs.csv"
+    file.parent.mkdir()
+    with pytest.raises(
+        RenderError, match=r"round 0 cannot be rendered by words \(OSError: no ink"
+    ):
+        export(run, "pairs", file, pictures=folder, options={"fails_at": 4})
+    assert not file.exists()
+    assert len(list(folder.iterdir())) == 4
+    progress = []
+    run = answered(new_run(fails_at=10**9))
+    export(run, "pairs", file, pictures=folder, progress=progress)
+    assert progress[-1] == (6, 6)
+    rendered = len(RENDERED)
+    lines = read_csv(file)
+    assert lines[0]["winner_picture"].startswith("../pictures/")
+    for line in lines:
+        for who in ("winner", "loser"):
+            picture = file.parent / line[f"{who}_picture"]
+            assert picture.name.startswith(line[f"{who}_candidate"])
+            slate = [s for _, s, _ in run.replay()][int(line["round"])]
+            x = slate[int(line[who])]
+            assert picture.read_text() == f"é {x[0]:.3f} {x[1]:.3f}"
+    export(run, "csv", tmp_path / "again.csv", pictures=folder)
+    assert len(RENDERED) == rendered
+    assert read_csv(tmp_path / "again.csv")[0]["picture"].startswith("pictures/")
+    assert not [f for f in folder.iterdir() if f.name.startswith(".")]
+
+
+def test_resuming_renders_only_what_is_missing(run, tmp_path):
+    folder = tmp_path / "pictures"
+    export(run, "csv", tmp_path / "a.csv", pictures=folder)
+    kept = sorted(folder.iterdir())
+    kept[0].unlink()
+    RENDERED.clear()
+    export(run, "csv", tmp_path / "b.csv", pictures=folder)
+    assert len(RENDERED) == 1
+    assert sorted(folder.iterdir()) == kept
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+def test_trl_has_the_texts_of_strict_preferences_that_count(run, tmp_path):
+    file = tmp_path / "trl.jsonl"
+    export(run, "trl", file)
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    slates = [slate for _, slate, _ in run.replay()]
+    pairs = [pair for pair in run.pairs() if pair.rater != "Eve"]  # whose weight is 0
+    assert len(rows) == len(pairs)
+    for row, pair in zip(rows, pairs, strict=True):
+        winner, loser = (slates[pair.round][p] for p in (pair.winner, pair.loser))
+        assert list(row) == ["prompt", "chosen", "rejected"]
+        assert row["prompt"] == "Three numbers"
+        assert row["chosen"] == f"é {winner[0]:.3f} {winner[1]:.3f}"
+        assert row["rejected"] == f"é {loser[0]:.3f} {loser[1]:.3f}"
+    export(run, "trl", file, prompt="Mine", force=True)
+    assert json.loads(file.read_text().splitlines()[0])["prompt"] == "Mine"
+
+
+def test_a_parquet_folder_is_complete_and_has_a_card(run, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    yaml = pytest.importorskip("yaml")
+    written = export(run, "parquet", tmp_path / "data", pictures=tmp_path / "data" / "pictures")
+    assert written.file == tmp_path / "data" / "data.parquet"
+    rows = parquet.read_table(written.file).to_pylist()
+    assert len(rows) == written.rows
+    export(run, "json", tmp_path / "rows.json", pictures=tmp_path / "data" / "pictures")
+    plain = json.loads((tmp_path / "rows.json").read_text())
+    assert [{**row, "picture": ""} for row in rows] == [{**row, "picture": ""} for row in plain]
+    assert all((tmp_path / "data" / row["picture"]).exists() for row in rows)
+    _, header, body = (tmp_path / "data" / "README.md").read_text().split("---\n", 2)
+    head = yaml.safe_load(header)
+    assert head["license"] == "unknown"
+    assert head["pretty_name"] == "Evening"
+    assert head["configs"] == [{"config_name": "default", "data_files": "data.parquet"}]
+    for line in ("| raters | 3 |", "| rounds | 2 |", "unknown: fill in", "replaced by numbers"):
+        assert line in body
+    assert all(f"| `{name}` |" in body for name in rows[0])
+    assert "Ann" not in body
+
+
+def test_pandas_reads_what_to_frame_returns(run, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    export(run, "parquet", tmp_path / "a.parquet", names=True)
+    stored, frame = pandas.read_parquet(tmp_path / "a.parquet"), run.to_frame()
+    assert list(stored.columns) == list(frame.columns)
+    np.testing.assert_array_equal(np.stack(list(stored["x"])), np.stack(list(frame["x"])))
+    for name in ("round", "rater", "named", "weight", "answered_at", "candidate"):
+        assert stored[name].tolist() == frame[name].tolist()
+    assert stored["place"].dropna().tolist() == frame["place"].dropna().tolist()
+
+
+def test_diffusion_dpo_has_two_jpegs_and_a_label(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    image = pytest.importorskip("PIL.Image")
+    run = answered(new_run("dots"))
+    export(run, "diffusion-dpo", tmp_path / "dpo.parquet")
+    rows = parquet.read_table(tmp_path / "dpo.parquet").to_pylist()
+    slates = [slate for _, slate, _ in run.replay()]
+    pairs = [pair for pair in run.pairs() if pair.weight > 0]
+    assert len(rows) == len(pairs)
+    assert {row["label_0"] for row in rows} == {0.0, 1.0}
+    for row, pair in zip(rows, pairs, strict=True):
+        assert list(row) == ["jpg_0", "jpg_1", "label_0", "label_1", "caption"]
+        assert row["label_0"] + row["label_1"] == 1
+        assert row["caption"] == "Three numbers"
+        picture = image.open(io.BytesIO(row["jpg_0" if row["label_0"] else "jpg_1"]))
+        assert picture.format == "JPEG"
+        shown = np.asarray(picture)[4, 4].astype(float)
+        wanted = 127 + 100 * np.tanh(slates[pair.round][pair.winner])
+        np.testing.assert_allclose(shown, wanted, atol=6)
+
+
+def test_landscapes_are_exported_as_they_were_shown(tmp_path):
+    pytest.importorskip("PIL")
+    meta = {"title": "Hills", "renderer": "landscape", "renderer_options": {"size": 64}}
+    run = Run("zo-ranksgd", np.zeros(62), seed=1, meta=meta)
+    run.ask()
+    run.tell(Ranking.pair(1, 0))
+    export(run, "pairs", tmp_path / "p.jsonl", pictures=tmp_path / "pictures")
+    row = json.loads((tmp_path / "p.jsonl").read_text())
+    kind = kinds_of(REGISTRY)["landscape"].restore({"size": 64})
+    (shown,) = kind.render([next(iter(run.replay()))[1][1]])
+    assert (tmp_path / row["winner_picture"]).read_bytes() == shown.data
+    assert len(list((tmp_path / "pictures").iterdir())) == 2  # only those of the pair
+
+
+def test_a_csv_of_very_many_coordinates_has_none(tmp_path):
+    run = Run("zo-ranksgd", np.ones(1001), seed=1)
+    run.ask()
+    run.tell([0])
+    (remark,) = export(run, "csv", tmp_path / "a.csv").remarks
+    assert "no coordinates, because there are 1001" in remark
+    assert "x0" not in read_csv(tmp_path / "a.csv")[0]
+
+
+def no_answers(tmp_path):
+    return new_run()
+
+
+def only_ties(tmp_path):
+    run = new_run()
+    run.ask()
+    run.tell(Ranking.no_difference())
+    return run
+
+
+@pytest.mark.parametrize(
+    ("made", "wish", "message"),
+    [
+        (None, {"format": "cvs"}, "no format named 'cvs'; did you mean csv"),
+        (None, {"format": "parquet"}, "name a file with --out"),
+        (None, {"format": "csv", "out": "a.parquet"}, "needs a file that ends in .csv"),
+        (None, {"format": "csv", "out": "none/a.csv"}, "none is not a folder"),
+        (None, {"format": "csv", "out": "old.csv"}, "exists; choose another name"),
+        (None, {"format": "csv", "out": "old.csv/a"}, "is not a folder"),
+        (None, {"format": "csv", "out": "a.csv", "pictures": "old.csv"}, "cannot be written"),
+        (None, {"format": "csv", "ties": True}, "--ties is an option of the format pairs"),
+        (no_answers, {"format": "csv"}, "has no answers yet"),
+        (only_ties, {"format": "pairs"}, "prefer no candidate to another"),
+        (None, {"format": "diffusion-dpo", "out": "a.parquet"}, "but the renderer words makes"),
+        (None, {"format": "trl", "wanted": "wrods"}, "did you mean words"),
+    ],
+)
+def test_wrong_requests_are_refused_and_nothing_is_written(
+    run, tmp_path, monkeypatch, made, wish, message
+):
+    monkeypatch.chdir(tmp_path)
+    Path("old.csv").write_text("old")
+    chosen = run if made is None else made(tmp_path)
+    paths = {key: Path(wish[key]) for key in ("out", "pictures") if key in wish}
+    with pytest.raises(InvalidInput, match=message):
+        export(chosen, **(wish | paths))
+    assert [f.name for f in tmp_path.iterdir()] == ["old.csv"]
+    assert Path("old.csv").read_text() == "old"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder of the system's own")
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_rendered(run, tmp_path):
+    system = Path("/proc")  # where even root cannot make files
+    with pytest.raises(InvalidInput, match=r"/proc/a.jsonl cannot be written"):
+        export(run, "trl", system / "a.jsonl")
+    with pytest.raises(InvalidInput, match=r"/proc/data/data.jsonl cannot be written"):
+        export(run, "trl", system / "data")
+    with pytest.raises(InvalidInput, match=r"/proc cannot be written"):
+        export(run, "csv", tmp_path / "a.csv", pictures=system)
+    assert RENDERED == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_force_replaces_and_a_failure_keeps_the_old_file(run, tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text("old")
+    with pytest.raises(RenderError):
+        export(run, "trl", file, options={"fails_at": 4}, force=True)
+    assert file.read_text() == "old"
+    export(run, "trl", file, options={"fails_at": 10**9}, force=True)
+    assert file.read_text() != "old"
+    assert [f.name for f in tmp_path.iterdir()] == ["a.jsonl"]
+
+
+def test_pictures_of_trl_are_refused_with_the_format_to_use():
+    with pytest.raises(InvalidInput, match="use --format diffusion-dpo"):
+        export(answered(new_run("dots")), "trl")
+
+
+def test_a_renderer_that_is_not_known_is_not_guessed(tmp_path):
+    own = answered(new_run("mine:Renderer"))
+    with pytest.raises(InvalidInput, match="allow it with --renderer mine:Renderer"):
+        export(own, "trl")
+    plain = Run("zo-ranksgd", np.ones(2), seed=1)
+    plain.ask()
+    plain.tell([0])
+    with pytest.raises(InvalidInput, match="was not made in the studio"):
+        export(plain, "csv", tmp_path / "a.csv", pictures=tmp_path / "pictures")
+    with pytest.raises(InvalidInput, match="takes candidates of 3 numbers, but those of run"):
+        export(plain, "trl", wanted="words")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_changed_weights_are_reported(tmp_path):
+    run = new_run("weighted")
+    run._store.change_meta(run.name, {"weights": "before"})
+    run = answered(Run.open(run._store, run.name))
+    weighted = type("Weighted", (Words,), {"weights": "after"})
+    source = renderer_of(run.record, kinds_of({"weighted": weighted}))
+    wish = Export("trl", tmp_path / "a.jsonl")
+    (remark,) = export_data(run, wish, lambda: source).remarks
+    assert "the weights of the renderer weighted have changed" in remark
+
+
+def test_every_format_is_documented():
+    page = (Path(__file__).parents[2] / "docs" / "preference-data.md").read_text()
+    assert [name for name in FORMATS if f"| `{name}` |" not in page] == []
