@@ -73,7 +73,12 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """One rater's answer to one slate; the attributes are those of `Pair`."""
+    """One rater's answer to one slate; the other attributes are those of `Pair`.
+
+    Attributes:
+        answer: the rater's own; never a poll.
+        slate: what was shown.
+    """
 
     round: int
     rater: str | None
@@ -138,17 +143,17 @@ def rows(answers: Iterable[Judgement]) -> Iterator[dict[str, Any]]:
         m = len(candidates)
         ranking = as_ranking(answer.answer)
         levels, named = ranking.levels(m), set(ranking.named)
-        compared = levels >= 0
+        sizes = np.bincount(levels[levels >= 0])
+        places = (1 + np.cumsum(sizes) - sizes).tolist()
         values = answer.answer.values if isinstance(answer.answer, Values) else [None] * m
         for position, level in enumerate(levels.tolist()):
-            better = int((levels[compared] < level).sum())
             yield {
                 "round": answer.round,
                 "question": answer.slate.question,
                 "rater": answer.rater,
                 "position": position,
                 "candidate": candidate_id(candidates[position]),
-                "place": 1 + better if level >= 0 else None,
+                "place": places[level] if level >= 0 else None,
                 "tie_group": level if level >= 0 else None,
                 "named": position in named,
                 "compared": level >= 0,

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from zorank import Ballot, InvalidInput, Poll, Ranking, Run
+from zorank import Ballot, InvalidInput, MissingExtra, Poll, Ranking, Run
 from zorank.data_export import FORMATS, Export, export_data, renderer_of
 from zorank.errors import RenderError
 from zorank.renderers import REGISTRY
@@ -155,7 +156,9 @@ def test_pictures_are_rendered_once_and_an_interrupted_export_continues(run, tmp
     progress = []
     run = answered(new_run(fails_at=10**9))
     export(run, "pairs", file, pictures=folder, progress=progress)
-    assert progress[-1] == (6, 6)
+    dones, totals = zip(*progress, strict=True)
+    assert list(dones) == sorted(dones)
+    assert {dones[-1]} == set(totals)
     rendered = len(RENDERED)
     lines = read_csv(file)
     assert lines[0]["winner_picture"].startswith("../pictures/")
@@ -331,6 +334,13 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_rendered(
         export(run, "csv", tmp_path / "a.csv", pictures=system)
     assert RENDERED == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_package_is_named_before_anything_is_rendered(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'zorank\[export\]'"):
+        export(run, "parquet", tmp_path / "data", pictures=tmp_path / "pictures")
+    assert list(tmp_path.iterdir()) == RENDERED == []
 
 
 def test_force_replaces_and_a_failure_keeps_the_old_file(run, tmp_path):

@@ -20,6 +20,7 @@ from zorank.data_export.tables import (
     TEXT_WRITERS,
     Table,
     check_folder,
+    check_form,
     not_writable,
     replacing,
     write_file,
@@ -80,7 +81,7 @@ def export_data(
         run: the run.
         export: what and where to.
         renderer: makes the run's renderer; called only if candidates must be rendered.
-        progress: takes the number of answers whose candidates are rendered, and of all answers.
+        progress: takes the number of candidates that are rendered, and of all.
     """
     if export.format not in FORMATS:
         raise unknown_name("format", export.format, FORMATS)
@@ -96,8 +97,7 @@ def export_data(
             _check_media(form, export.format, rendered)
             folder = export.pictures or Path(stack.enter_context(tempfile.TemporaryDirectory()))
             gallery = Gallery(folder, rendered)
-            positions = form.positions(export.ties)
-            gallery.fill(answers, positions, lambda done: progress(done, len(answers)))
+            gallery.fill(answers, form.positions(export.ties), progress)
         beside, paths = Path() if file is None else file.parent, export.pictures is not None
         prompt = export.prompt or _prompt(run, rendered)
         table = form.table(Source(answers, gallery, beside, paths, export.ties, prompt))
@@ -135,6 +135,7 @@ def _checked_file(form: Format, export: Export) -> Path | None:
     if not parent.is_dir():
         raise InvalidInput(f"{file} cannot be written: {parent} is not a folder")
     check_folder(parent, file)
+    check_form(file)
     return file
 
 
@@ -147,7 +148,7 @@ def _checked_answers(run: Run, form: Format, export: Export) -> list[Judgement]:
             "first"
         )
     positions = form.positions(export.ties)
-    if not any(True for answer in answers for _ in positions(answer)):
+    if not any(positions(answer) for answer in answers):
         raise InvalidInput(
             f"the answers of run {run.name!r} prefer no candidate to another, so the format "
             f"{export.format} would be empty; export it as csv"

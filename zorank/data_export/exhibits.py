@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import mimetypes
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,19 +99,26 @@ class Gallery:
 
     def fill(
         self,
-        answers: Iterable[Judgement],
-        wanted: Callable[[Judgement], Iterable[int]],
-        progress: Callable[[int], None],
+        answers: Sequence[Judgement],
+        wanted: Callable[[Judgement], Sequence[int]],
+        progress: Callable[[int, int], None],
     ) -> None:
         """Render the wanted positions of each answer's slate, except those that are there.
 
-        `progress` is called with the number of answers that are done.
+        `progress` is called with the number of candidates that are done, and of all.
         """
-        for done, (answer, candidates) in enumerate(with_candidates(answers), start=1):
-            shown = {self._name(candidates[p]): candidates[p] for p in wanted(answer)}
-            missing = {name: x for name, x in shown.items() if name not in self._files}
-            self._render(missing, answer.round)
-            progress(done)
+        done, total = 0, sum(len(wanted(answer)) for answer in answers)
+        for answer, candidates in with_candidates(answers):
+            positions = wanted(answer)
+            shown = {self._name(candidates[p]): candidates[p] for p in positions}
+            missing = [name for name in shown if name not in self._files]
+            size = max(1, self._source.renderer.together)
+            for start in range(0, len(missing), size):
+                group = missing[start : start + size]
+                self._render({name: shown[name] for name in group}, answer.round)
+                progress(done + start + len(group), total)
+            done += len(positions)
+            progress(done, total)
 
     def file(self, candidate: Vector) -> Path:
         """Return the file of a candidate that was rendered."""
@@ -120,22 +127,20 @@ class Gallery:
     def _name(self, candidate: Vector) -> str:
         return f"{candidate_id(candidate)}-{self._source.digest}"
 
-    def _render(self, missing: Mapping[str, Vector], round: int) -> None:
-        names, renderer = list(missing), self._source.renderer
-        size = max(1, renderer.together)
-        for start in range(0, len(names), size):
-            group = names[start : start + size]
-            try:
-                exhibits = renderer.render([missing[name] for name in group])
-            except ZorankError:
-                raise
-            except Exception as error:  # a user's renderer may raise anything
-                reason = f"{type(error).__name__}: {error}"
-                raise RenderError(
-                    f"candidates of round {round} cannot be rendered by {renderer.name} ({reason})"
-                ) from error
-            for name, exhibit in zip(group, exhibits, strict=True):
-                self._write(name, exhibit)
+    def _render(self, candidates: Mapping[str, Vector], round: int) -> None:
+        """Render these candidates at once, and write them."""
+        renderer = self._source.renderer
+        try:
+            exhibits = renderer.render(candidates.values())
+        except ZorankError:
+            raise
+        except Exception as error:  # a user's renderer may raise anything
+            reason = f"{type(error).__name__}: {error}"
+            raise RenderError(
+                f"candidates of round {round} cannot be rendered by {renderer.name} ({reason})"
+            ) from error
+        for name, exhibit in zip(candidates, exhibits, strict=True):
+            self._write(name, exhibit)
 
     def _write(self, name: str, exhibit: Exhibit) -> None:
         path = self._folder / (name + extension(exhibit.media_type))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ class Format:
     strict: bool = False
     pairs: bool = True
 
-    def positions(self, ties: bool) -> Callable[[Judgement], Iterable[int]]:
+    def positions(self, ties: bool) -> Callable[[Judgement], Sequence[int]]:
         """Return a function for the positions that an answer's rows refer to."""
         if not self.pairs:
             return lambda answer: range(len(answer.slate))

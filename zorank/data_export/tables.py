@@ -86,9 +86,8 @@ TEXT_WRITERS: Mapping[str, Callable[[Table, IO[str]], int]] = {
 
 def write_parquet(table: Table, file: Path) -> int:
     """Write a Parquet file; return the number of rows."""
-    with required_by("a Parquet file", "pyarrow", "export"):
-        import pyarrow
-        from pyarrow import parquet
+    import pyarrow
+    from pyarrow import parquet
 
     types = {
         int: pyarrow.int64(),
@@ -105,6 +104,13 @@ def write_parquet(table: Table, file: Path) -> int:
             writer.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema))
             count += len(rows)
     return count
+
+
+def check_form(path: Path) -> None:
+    """Raise MissingExtra if the package that writes a file of this extension is missing."""
+    if path.suffix == ".parquet":
+        with required_by("a Parquet file", "pyarrow", "export"):
+            import pyarrow  # noqa: F401
 
 
 def write_file(table: Table, path: Path) -> int:
