@@ -55,9 +55,9 @@ class Pair:
         rater: who answered; None if nobody was named.
         winner: the position of the preferred candidate on the slate.
         loser: the position of the other one.
-        weight: the weight of the rater's ballot.
         shown_at: when the round was first shown, in seconds since 1970.
         answered_at: when the rater answered.
+        weight: the weight of the rater's ballot.
         tie: whether the rater put both on one level; then neither won.
     """
 
@@ -65,9 +65,9 @@ class Pair:
     rater: str | None
     winner: int
     loser: int
-    weight: float
     shown_at: float
-    answered_at: float | None
+    answered_at: float | None = None
+    weight: float = 1.0
     tie: bool = False
 
 
@@ -104,11 +104,11 @@ class Judgement:
         compared = sorted(
             (p for p, level in enumerate(levels) if level >= 0), key=levels.__getitem__
         )
-        when = (self.weight, self.shown_at, self.answered_at)
+        more = (self.shown_at, self.answered_at, self.weight)
         for winner, loser in combinations(compared, 2):
             tie = levels[winner] == levels[loser]
             if not tie or (ties and (not named or named >= {winner, loser})):
-                yield Pair(self.round, self.rater, winner, loser, *when, tie)
+                yield Pair(self.round, self.rater, winner, loser, *more, tie)
 
 
 def judgements(lines: Iterable[tuple[Round, Slate, Any]], audit: Audit) -> Iterator[Judgement]:
