@@ -93,6 +93,7 @@ def serve(
         method=method,
         public_url=public_url,
         server_limits=limits,
+        place=None if worker is None else worker.place.existing(),
     )
     raise_file_limit()
     settings = uvicorn.Config(
@@ -107,7 +108,7 @@ def serve(
     )
     server = _Server(settings)
     server.ends_process = True
-    ready = announce if worker is None else be_ready
+    ready = announce if worker is None else partial(be_ready, worker.place)
     threading.Thread(target=_when_started, args=(server, ready), daemon=True).start()
     # The first picture may have to load a model: do that while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
