@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from tests.helpers.studio_server import PLAIN_RENDERER, TOKEN, Plain
+from tests.helpers.waiting import PATIENCE, Deadline
 from zorank import Run, StoreError
 from zorank.stores import _listen, open_store
 from zorank.studio import create_app
@@ -143,8 +144,8 @@ def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypat
 
     async def looked_at(times):
         """Wait until the studio has looked at the file so many times."""
-        end = last_look + times
-        while last_look < end:
+        end, deadline = last_look + times, Deadline("the studio looks at the file")
+        while deadline.is_ahead() and last_look < end:
             await asyncio.sleep(0.001)
 
     monkeypatch.setattr(_listen, "LOOK_SECONDS", 0.001)
@@ -160,7 +161,7 @@ def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypat
             await looked_at(50)
             await events.aclose()
 
-    asyncio.run(open_page())
+    asyncio.run(asyncio.wait_for(open_page(), PATIENCE))
     assert statements == []
     store.close()
 

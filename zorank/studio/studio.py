@@ -37,6 +37,7 @@ from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.rounds import Rounds
 from zorank.studio.run_meta import check_meta, is_listed
 from zorank.studio.sessions import NoAccess, NotFound, Session
+from zorank.studio.shared_exhibits import SharedExhibits
 from zorank.studio.urls import Urls
 from zorank.types import Ballot, Exhibit, Ranking, RunRecord, Snapshot, Vector
 
@@ -65,12 +66,13 @@ class Studio:
         method: MethodSpec | None = None,
         limits: RenderLimits | None = None,
         most_runs: int = Limits.runs,
+        shared: SharedExhibits | None = None,
     ) -> None:
         self.store = store
         self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
-        self.render_pool = RenderPool(workers, limits, on_change=self._pushes)
+        self.render_pool = RenderPool(workers, limits, self._pushes, shared)
         self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel, self._pushes)
         self.look_worker = look_worker.LookWorker(
             lambda session: self._rounds.store_looks_problem(session)
