@@ -3,6 +3,7 @@
 
 import { get, post, runPath } from "./api.js";
 import { createGrid } from "./cards.js";
+import { showClosing } from "./closing.js";
 import { bindControls } from "./controls.js";
 import { attempt, hideRepeated, stopRepeating } from "./dialogs.js";
 import { announce, debounce, drawIcons, find } from "./dom.js";
@@ -99,6 +100,7 @@ function suggest(judge) {
 function refresh() {
   grid.update(ranking, { single: single() });
   showTray(ranking, round.exhibits, { single: single() });
+  showClosing(round);
   showChrome(round, { role, ready: !model.isEmpty(ranking), tieNext: ranking.tieNext, waiting: waiting() });
   showJudgeNote(ranking.picked && !model.isEmpty(ranking) ? round.judge?.name : "", ranking);
   if (enlarged.isOpen()) enlarged.refresh();
