@@ -28,7 +28,7 @@ def fitted_slates(before: Run, after: Run) -> dict[str, Json]:
     Returns:
         New records by the keys of their lines.
     """
-    fitted = {}
+    fitted: dict[str, Json] = {}
     for (line, slate, old), (_, _, new) in zip(_slates(before), _slates(after), strict=True):
         if line.slate is None or slate.looks is None:
             continue
