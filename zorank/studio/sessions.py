@@ -98,12 +98,17 @@ class Session:
         return max(self.raters_needed - len(self.ballots), 0)
 
     @property
-    def due(self) -> float | None:
-        """When the waiting round closes with the ballots it has; None without any."""
+    def closes_at(self) -> float | None:
+        """When the waiting round closes if it has a ballot; None if only answers close it."""
         seconds = self.meta.get("deadline")
-        if seconds is None or not self.ballots or self.missing_answers == 0:
+        if seconds is None or self.raters_needed == 1 or self.missing_answers == 0:
             return None
         return self.waiting.shown_at + float(seconds)
+
+    @property
+    def due(self) -> float | None:
+        """When the waiting round closes with the ballots it has; None without any."""
+        return self.closes_at if self.ballots else None
 
     def is_overdue(self, now: float) -> bool:
         """Whether the waiting round closes now with the ballots it has."""

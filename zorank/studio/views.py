@@ -201,6 +201,7 @@ def shown_round(studio: Studio, session: Session) -> ShownRound:
         ],
         best=best_so_far(studio, session),
         ahead=urls_ahead(studio, session, likely),
+        closes_at=session.closes_at,
     )
 
 

@@ -49,6 +49,10 @@ class ShownRound(RoundRef):
     exhibits: list[ExhibitRef]
     best: BestRef | None
     ahead: list[str] = Field(description="URLs of the probable next round, to load in advance")
+    closes_at: float | None = Field(
+        description="when it closes with the answers it has, in seconds since 1970, or else with "
+        "the first answer after that; null without a deadline"
+    )
 
 
 class WaitingRound(ShownRound):
