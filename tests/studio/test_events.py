@@ -150,7 +150,7 @@ def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypat
     async def open_page():
         async with app.router.lifespan_context(app):
             events = app.state.notifier.follow(run_id, True, lambda: True)
-            while (await anext(events)).name != "exhibit":
+            while b"event: exhibit" not in await anext(events):
                 pass
             await looked_at(50)  # by then the changes of its creation were noticed
             sa.event.listen(store._engine, "before_cursor_execute", _note(statements))

@@ -26,7 +26,7 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, operations, pages
+from zorank.studio import media, operations, pages, routes
 from zorank.studio.address import PublicURL
 from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
@@ -39,8 +39,9 @@ from zorank.studio.render_pool import RenderLimits
 from zorank.studio.request_log import RequestObserver
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NoAccess, NotFound
+from zorank.studio.stored_runs import NO_SUCH_RUN
 from zorank.studio.stream_places import StreamPlaces
-from zorank.studio.studio import NO_SUCH_RUN, Studio
+from zorank.studio.studio import Studio
 from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
@@ -106,8 +107,8 @@ def create_app(
     observer = app.state.observer = RequestObserver(token)
     app.state.health = HealthCheck(store)
     app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused, observer=observer)
-    app.include_router(api.router, prefix="/api")
-    app.include_router(media.router, prefix="/api")
+    for router in (*routes.ROUTERS, media.router):
+        app.include_router(router, prefix="/api")
     app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
