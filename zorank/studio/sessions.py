@@ -18,6 +18,7 @@ from zorank.run import Run, Step
 from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
+from zorank.studio.models.rounds import ShownRound
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import (
     Ballot,
@@ -52,6 +53,7 @@ class Session:
         likely: the probable next slate, if it hardly depends on the answer.
         ahead: candidates that are served before their round, by fingerprint.
         announced: the metadata that open pages were last told of, after a change elsewhere.
+        described: the waiting round as everybody sees it, and what that was made from.
         seen_at: when the last snapshot was read, by `time.perf_counter`.
         left_at: when the session was last used.
     """
@@ -66,6 +68,7 @@ class Session:
     likely: Slate | None = None
     ahead: dict[str, Vector] = field(default_factory=dict)
     announced: Json | None = None
+    described: tuple[object, ShownRound] | None = None
     seen_at: float = 0.0
     left_at: float = field(default_factory=time.perf_counter)
 
@@ -137,7 +140,8 @@ class Session:
             self._record = replace(self._record, meta=snapshot.meta)
         changed = self.run.refresh(snapshot)
         if changed:
-            self.likely, self.prepared = None, None  # they followed from answers that may be gone
+            # They followed from answers that may be gone.
+            self.likely, self.prepared, self.described = None, None, None
         self.ballots = list(snapshot.ballots)
         self._taken, self.seen_at = snapshot, read_at
         return changed

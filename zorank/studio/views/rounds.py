@@ -19,10 +19,17 @@ from zorank.types import Group
 
 
 def shown_round(studio: Studio, session: Session) -> ShownRound:
-    """Describe the round that waits for an answer, as everybody sees it."""
+    """Describe the round that waits for an answer, as everybody sees it; once for each round."""
+    likely = session.likely if session.raters_needed == 1 else None
+    made_from = (session.waiting.key, likely is None, session.renderer.weights)
+    if session.described is None or session.described[0] != made_from:
+        session.described = (made_from, _described(studio, session, likely))
+    return session.described[1]
+
+
+def _described(studio: Studio, session: Session, likely: Slate | None) -> ShownRound:
     waiting, slate, shown = session.waiting, session.run.ask(), session.shown
     media_type = session.renderer.media_type
-    likely = session.likely if session.raters_needed == 1 else None
     urls = _exhibit_urls(studio, session, waiting.index, slate, shown)
     return ShownRound(
         index=waiting.index,
