@@ -16,8 +16,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from pydantic import AfterValidator
 
-from zorank.errors import TooManyRequests, ZorankError
-from zorank.studio import drift, exports
+from zorank.errors import ZorankError
+from zorank.studio import drift, exhibits, exports
 from zorank.studio.dependencies import (
     CurrentStudio,
     Index,
@@ -30,7 +30,6 @@ from zorank.studio.models import ERRORS
 from zorank.studio.models.history import Drift, DriftReport
 from zorank.studio.models.runs import RunExport
 from zorank.studio.sessions import Session
-from zorank.studio.studio import Studio
 from zorank.types import Exhibit, Vector
 
 router = APIRouter(responses=ERRORS)
@@ -69,7 +68,7 @@ CLIENT_CLOSED_REQUEST = 499
 async def show_sample(name: str, request: Request, studio: CurrentStudio, _: Owner) -> Response:
     """Return an example picture of a renderer."""
     with _render_errors():
-        future = await run_in_threadpool(studio.sample, name)
+        future = await run_in_threadpool(exhibits.sample, studio, name)
         [exhibit] = await _exhibits(request, [future])
     return Response(exhibit.data, media_type=exhibit.media_type)
 
@@ -111,13 +110,15 @@ async def offline_round(run: OwnersRun, index: Index, request: Request) -> Respo
             slate, shown = session.slate(index)
             title = session.meta["title"]
             key = session.waiting.key if index == session.waiting.index else None
-            futures = _requests(run.studio, session, [slate[candidate] for candidate in shown])
+            futures = exhibits.of_all(
+                run.studio, session, [slate[candidate] for candidate in shown]
+            )
             return futures, title, key, slate.question
 
     futures, title, key, question = await run_in_threadpool(request_round)
     with _render_errors():
-        exhibits = await _exhibits(request, futures)
-    page = await run_in_threadpool(exports.offline_page, title, index, key, question, exhibits)
+        made = await _exhibits(request, futures)
+    page = await run_in_threadpool(exports.offline_page, title, index, key, question, made)
     return _download(page.encode(), "text/html", f"{run.id}-round-{index}.html")
 
 
@@ -164,7 +165,7 @@ async def show_drift(run: OwnersRun, request: Request) -> DriftReport:
         # Outside of the lock: the renderer may have to load its model first.
         measured = drift.measure(session.renderer, bests)
         ends = list(bests.values())[:: max(len(bests) - 1, 1)] if measured else []
-        return measured, _requests(run.studio, session, ends)
+        return measured, exhibits.of_all(run.studio, session, ends)
 
     with _render_errors():
         measured, futures = await run_in_threadpool(measure)
@@ -226,7 +227,7 @@ async def _rendered(
 ) -> Response:
     def request_exhibit() -> Future[Exhibit]:
         with run.session() as session:
-            return run.studio.exhibit(session, choose(session), size)
+            return exhibits.of(run.studio, session, choose(session), size)
 
     future = await run_in_threadpool(request_exhibit)
     with _render_errors():
@@ -240,34 +241,19 @@ async def _rendered(
     return Response(exhibit.data, media_type=exhibit.media_type, headers=headers)
 
 
-def _requests(
-    studio: Studio, session: Session, candidates: Sequence[Vector]
-) -> list[Future[Exhibit]]:
-    """Request the exhibits of several candidates, or none of them if one is refused."""
-    futures: list[Future[Exhibit]] = []
-    try:
-        for candidate in candidates:
-            futures.append(studio.exhibit(session, candidate))
-    except TooManyRequests:
-        for future in futures:
-            future.cancel()
-        raise
-    return futures
-
-
 async def _exhibits(request: Request, futures: Sequence[Future[Exhibit]]) -> list[Exhibit]:
     """Wait for exhibits, and cancel their requests if the client disconnects or one fails."""
     disconnect = asyncio.create_task(_disconnect(request))
     try:
-        exhibits = []
+        made = []
         for future in futures:
             rendered = asyncio.wrap_future(future)
             either: list[asyncio.Future[Any]] = [rendered, disconnect]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not rendered.done():
                 raise HTTPException(CLIENT_CLOSED_REQUEST, "the client disconnected")
-            exhibits.append(rendered.result())
-        return exhibits
+            made.append(rendered.result())
+        return made
     finally:
         disconnect.cancel()
         for future in futures:

@@ -22,7 +22,7 @@ class Rounds:
     Args:
         store: where runs are stored.
         read: returns a checked snapshot of a run, and when it was read.
-        verdict: returns the judge's verdict on a run's waiting round, if it has one.
+        judges: scores slates.
         previews: renders rounds before browsers ask for them.
         deadlines: closes rounds at their deadline.
         clock: returns the time in seconds since 1970.
@@ -32,14 +32,14 @@ class Rounds:
         self,
         store: Store,
         read: Callable[[str], tuple[Snapshot, float]],
-        verdict: Callable[[Session], judging.Verdict | None],
+        judges: judging.JudgeWorker,
         previews: Previews,
         deadlines: Deadlines,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
         self._read = read
-        self._verdict = verdict
+        self._judges = judges
         self._previews = previews
         self._deadlines = deadlines
         self._clock = clock
@@ -113,11 +113,18 @@ class Rounds:
                 run.ask()
                 session.take(*self._read(run.name))
 
+    def verdict(self, session: Session) -> judging.Verdict | None:
+        """Return the judge's verdict on the waiting round; None without a judge or until then."""
+        if session.judge is None:
+            return None
+        slate = session.run.ask()
+        return self._judges.verdict(session.run.name, session.judge, session.renderer, slate)
+
     def judge_note(self, session: Session) -> dict[str, Any]:
         """Return the judge's scores as the log keeps them with an answer."""
         if session.judge is None:
             return {}
-        return judging.note_of(session.judge, self._verdict(session))
+        return judging.note_of(session.judge, self.verdict(session))
 
     def store_looks_problem(self, session: Session) -> None:
         """Store why a run's looks failed, so that they are not tried again."""

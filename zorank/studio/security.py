@@ -180,10 +180,8 @@ class GuardMiddleware:
     def __init__(
         self, app: ASGIApp, guard: Guard, refuse: Refuse, observer: RequestObserver
     ) -> None:
-        self.app = app
-        self._observer = observer
-        self.guard = guard
-        self._refuse = refuse
+        self.app, self.guard = app, guard
+        self._refuse, self._observer = refuse, observer
         self._wrong_tokens = WrongTokens()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -53,6 +53,7 @@ class Session:
         likely: the probable next slate, if it hardly depends on the answer.
         ahead: candidates that are served before their round, by fingerprint.
         announced: the metadata that open pages were last told of, after a change elsewhere.
+        record: the run's record without its log, with the metadata of the last snapshot.
         described: the waiting round as everybody sees it, and what that was made from.
         seen_at: when the last snapshot was read, by `time.perf_counter`.
         left_at: when the session was last used.
@@ -69,22 +70,18 @@ class Session:
     ahead: dict[str, Vector] = field(default_factory=dict)
     announced: Json | None = None
     described: tuple[object, ShownRound] | None = None
+    record: RunRecord = field(init=False)
     seen_at: float = 0.0
     left_at: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self._record = self.run.record
+        self.record = self.run.record
         self._taken: Snapshot | None = None
-
-    @property
-    def record(self) -> RunRecord:
-        """The run's record without its log, with the metadata of the last snapshot."""
-        return self._record
 
     @property
     def meta(self) -> Json:
         """The studio's data about the run, as of the last snapshot."""
-        return self._record.meta
+        return self.record.meta
 
     @property
     def raters_needed(self) -> int:
@@ -136,8 +133,8 @@ class Session:
 
     def take(self, snapshot: Snapshot, read_at: float) -> bool:
         """Take over a snapshot of the store; return whether the log was changed elsewhere."""
-        if snapshot.meta != self._record.meta:
-            self._record = replace(self._record, meta=snapshot.meta)
+        if snapshot.meta != self.record.meta:
+            self.record = replace(self.record, meta=snapshot.meta)
         changed = self.run.refresh(snapshot)
         if changed:
             # They followed from answers that may be gone.

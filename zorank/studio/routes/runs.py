@@ -23,7 +23,7 @@ def create_run(new: NewRun, studio: CurrentStudio, _: Owner) -> RunRef:
 @router.get("/runs", response_model_exclude_unset=True)
 def list_runs(studio: CurrentStudio, _: Owner) -> list[RunCard]:
     """List the studio's runs, newest first."""
-    return [views.run_card(studio, record) for record in studio.records()]
+    return [views.run_card(studio, record) for record in studio.stored.records()]
 
 
 @router.get("/runs/{run_id}")

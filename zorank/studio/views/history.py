@@ -48,7 +48,7 @@ def _history_rows(studio: Studio, session: Session) -> list[HistoryRow]:
     rows = []
     start = session.start
     started = False
-    judged = studio.judge_agreements(session)
+    judged = judge_agreements(studio, session)
     all_reports = reports(session.steps, session.run.ask())
     for step, report in zip(session.steps, all_reports, strict=True):
         line = step.line
@@ -73,9 +73,15 @@ def _history_rows(studio: Studio, session: Session) -> list[HistoryRow]:
     return rows
 
 
+def judge_agreements(studio: Studio, session: Session) -> dict[int, Agreement]:
+    """Return how far people and the judge agree, for each round that the judge has scored."""
+    run = (session.run.name, session.judge, session.renderer)
+    return studio.judge_worker.agreements(*run, session.steps)
+
+
 def _judge_agreement(studio: Studio, session: Session) -> JudgeAgreement | None:
     """Return how far people and the judge agreed in the last rounds that it scored."""
-    recent = list(studio.judge_agreements(session).values())[-RECENT:]
+    recent = list(judge_agreements(studio, session).values())[-RECENT:]
     if session.judge is None and not recent:
         return None
     name = "the judge" if session.judge is None else session.judge.title

@@ -83,7 +83,7 @@ def judge_order(studio: Studio, session: Session, role: Role) -> JudgeOrder | No
     """
     if session.judge is None:
         return None
-    verdict = studio.verdict(session)
+    verdict = studio.rounds.verdict(session)
     order = None if verdict is None else verdict.order
     on_screen = None if order is None else to_screen(order, session.shown)
     return JudgeOrder(

@@ -74,7 +74,7 @@ def run_card(studio: Studio, record: RunRecord) -> RunCard:
         check_meta(record.name, meta)
         lines = studio.store.rounds(record.name)
         optimizer_of(record, lines)
-        renderer = studio.make_renderer(meta["renderer"], meta["renderer_options"])
+        renderer = studio.stored.renderer(meta["renderer"], meta["renderer_options"])
         log = [line for line in lines if line.answer is not None]
         started = any(comparisons(line.answer, card.m)[1] for line in log if line.answer)
     except ZorankError as error:
