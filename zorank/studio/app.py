@@ -27,7 +27,7 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, operations, pages
+from zorank.studio import media, operations, pages, routes
 from zorank.studio.address import PublicURL
 from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
@@ -45,8 +45,9 @@ from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NoAccess, NotFound
 from zorank.studio.shared_exhibits import SharedExhibits
 from zorank.studio.shared_place import SharedPlace
+from zorank.studio.stored_runs import NO_SUCH_RUN
 from zorank.studio.stream_places import StreamPlaces
-from zorank.studio.studio import NO_SUCH_RUN, Studio
+from zorank.studio.studio import Studio
 from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
@@ -122,8 +123,8 @@ def create_app(
         observer=observer,
         wrong_tokens=WrongTokens(token, place),
     )
-    app.include_router(api.router, prefix="/api")
-    app.include_router(media.router, prefix="/api")
+    for router in (*routes.ROUTERS, media.router):
+        app.include_router(router, prefix="/api")
     app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")

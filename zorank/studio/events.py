@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from zorank.studio import views
 from zorank.studio.exports import data_url
-from zorank.studio.responses.rounds import JudgeOrder
+from zorank.studio.models.rounds import JudgeOrder
 from zorank.studio.studio import Studio
+from zorank.studio.views import rounds as views
 
 
 class BallotsEvent(BaseModel):

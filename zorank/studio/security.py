@@ -185,10 +185,8 @@ class GuardMiddleware:
         observer: RequestObserver,
         wrong_tokens: WrongTokens,
     ) -> None:
-        self.app = app
-        self._observer = observer
-        self.guard = guard
-        self._refuse = refuse
+        self.app, self.guard = app, guard
+        self._refuse, self._observer = refuse, observer
         self._wrong_tokens = wrong_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

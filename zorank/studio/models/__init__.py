@@ -1,0 +1,26 @@
+"""Pydantic models of bodies and responses, as described at /openapi.json, one module a topic."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, StringConstraints
+
+Name = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f]*$"
+    ),
+]
+"""A text in one line."""
+
+
+class Problem(BaseModel):
+    """The body of every error."""
+
+    detail: str = Field(description="one sentence for the person at the page")
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)
+}
