@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import httpx2 as httpx
-from studio_load import RENDERER
+import tiny_renderer
 from studio_process import TOKEN, studio
 
 STREAMS, ANSWERS, TURNS = 400, 20, 3
@@ -32,7 +32,7 @@ def client_of(address: str, token: str) -> httpx.Client:
 
 def new_run(owner: httpx.Client) -> tuple[str, str]:
     """Create a run; return its id and the token of its shared link."""
-    made = owner.post("/api/runs", json={"renderer": "tiny:Tiny"}).raise_for_status()
+    made = owner.post("/api/runs", json={"renderer": tiny_renderer.NAME}).raise_for_status()
     run_id = made.json()["id"]
     link = owner.post(f"/api/runs/{run_id}/invite").raise_for_status().json()["url"]
     return run_id, link.partition("token=")[2]
@@ -56,10 +56,10 @@ def main() -> None:
     crowded: list[float] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="zorank-streams-")))
-        (folder / "tiny.py").write_text(RENDERER)
         options = ["--method", "zo-ranksgd-memory"]
         store = f"sqlite:///{folder}/runs.db"
-        address, _ = stack.enter_context(studio(store, "tiny:Tiny", folder, options))
+        started = studio(store, tiny_renderer.NAME, tiny_renderer.FOLDER, options)
+        address, _ = stack.enter_context(started)
         owner = stack.enter_context(client_of(address, TOKEN))
         (crowd_run, crowd_token), (run_id, token) = new_run(owner), new_run(owner)
         crowd = stack.enter_context(client_of(address, crowd_token))

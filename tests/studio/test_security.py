@@ -388,11 +388,13 @@ def test_every_request_reads_one_snapshot(store, role):
         person.get(address + path).raise_for_status()
         assert counting.reads == 1, path
     if role != "viewer":
+        # An answer through a link is checked again before it is stored.
+        reads = 1 if role == "owner" else 2
         for index in range(2):  # the second one follows what this process has stored itself
             counting.reads = 0
             given = {"order": [[0]], "rater": "Ann the rater" if role == "rater" else "Eve"}
             person.post(f"{address}/rounds/{index}/answer", json=given).raise_for_status()
-            assert counting.reads == 1, index
+            assert counting.reads == reads, index
 
 
 @pytest.mark.parametrize("role", ["owner", "rater"])

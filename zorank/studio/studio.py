@@ -177,7 +177,9 @@ class Studio:
             access: the link that the answer came through; it may have ended in the meantime.
         """
         self.previews.supersede(run_id)
-        with self.session(run_id, access.seen) as session:
+        # A link may have ended while the answer was uploaded or waited, so its run is read again.
+        seen = access.seen if access.role == "owner" else None
+        with self.session(run_id, seen) as session:
             if not access.is_valid(session.meta):
                 raise NoAccess("your link is no longer valid; ask for a new one")
             check_rater(rater, access.name, access.role == "owner", session)

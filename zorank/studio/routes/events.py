@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import StreamingResponse
+from fastapi.sse import EventSourceResponse
 
 from zorank.studio.dependencies import MembersRun, StreamPlace
 from zorank.studio.models import ERRORS
@@ -22,13 +23,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-class EventStream(StreamingResponse):
-    """Events that are encoded already; `fastapi.sse` encodes each one for each page."""
-
-    media_type = "text/event-stream"
-
-
-@router.get("/runs/{run_id}/events", response_class=EventStream, responses=STREAM)
+@router.get("/runs/{run_id}/events", response_class=StreamingResponse, responses=STREAM)
 async def stream_events(
     run: MembersRun,
     request: Request,
@@ -44,4 +39,5 @@ async def stream_events(
     may_follow = partial(run.studio.admits, run.id, run.access)
     sent = notifier.follow(run.id, run.access.role == "owner", may_follow, last_event_id)
     place.push_async_callback(sent.aclose)  # also if the client disconnects
-    return EventStream(sent, headers=HEADERS)
+    # The notifier has encoded the events, once for all pages.
+    return EventSourceResponse(sent, headers=HEADERS)
