@@ -23,6 +23,9 @@ from zorank.errors import InvalidInput, StoreError
 PAUSE = 0.05
 """The least number of seconds between two updates of a run's events."""
 
+PAUSE_PER_PAGE = 5e-4
+"""The same for each open page of all runs: many pages must not hold up answers."""
+
 PING = 15.0
 """Seconds without an event after which a page gets a comment, so that proxies keep it open."""
 
@@ -167,8 +170,10 @@ class Notifier:
         channel = self._channels.get(run)
         if channel is None:
             return
-        channel.link_changes += links
         channel.stale = True
+        if links:
+            channel.link_changes += 1
+            channel.wake()
         if channel.updating is None:
             channel.updating = asyncio.create_task(self._keep_updated(run, channel))
 
@@ -176,27 +181,29 @@ class Notifier:
         try:
             while channel.stale and not self._closed:
                 await self._update(run, channel)
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(max(PAUSE, PAUSE_PER_PAGE * self.pages))
         finally:
             channel.updating = None
 
     async def _update(self, run: str, channel: _Channel) -> None:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(COMPUTING)
-        channel.stale = False
+        channel.stale, changed = False, False
         for is_owner in {page.is_owner for page in channel.pages}:
             try:
                 found = await anyio.to_thread.run_sync(
                     self._serialized, run, is_owner, limiter=self._limiter
                 )
             except (InvalidInput, StoreError):  # the run was deleted, or cannot be read
-                channel.ended = True
+                channel.ended = changed = True
                 break
             for name, data in found.items():
                 known = channel.events.get((is_owner, name))
                 if known is None or known.data != data:
                     channel.events[is_owner, name] = self._event(name, data)
-        channel.wake()
+                    changed = True
+        if changed:
+            channel.wake()
 
     def _event(self, name: str, data: str) -> Event:
         number = next(self._numbers)
