@@ -21,6 +21,8 @@ class Problem(BaseModel):
     detail: str = Field(description="one sentence for the person at the page")
 
 
-ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem} for status in (401, 403, 404, 409, 413, 422, 429, 503)
+# A model makes FastAPI build a validator for each status and route, so the others refer to it.
+_PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+ERRORS: dict[int | str, dict[str, Any]] = {401: {"model": Problem}} | {
+    status: {"content": _PROBLEM} for status in (403, 404, 409, 413, 422, 429, 503)
 }
