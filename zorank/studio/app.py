@@ -100,6 +100,7 @@ def create_app(
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a redirect would repeat the port that the client named
         lifespan=_listening,
     )
     studio = app.state.studio = Studio(
