@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, TypeGuard
 
 from zorank import _slate_log
+from zorank._edited_looks import fitted_slates
 from zorank.errors import InvalidInput, StaleAnswer, ZorankError, unknown_name
-from zorank.protocols import Store
+from zorank.protocols import Store, uses_looks
 from zorank.run import Run
 from zorank.stores import MemoryStore
-from zorank.types import Answer, Audit, Ballot, Edit, Json, Poll, Ranking, Round, Values
+from zorank.types import Answer, Audit, Ballot, Edit, Json, Poll, Ranking, Round, RunRecord, Values
 
 MEMBER = "member:"
 """The prefix of the keys of `meta` that hold invitations; one key each, so that none is lost."""
@@ -163,7 +164,8 @@ def forget_rater(store: Store, run: str, rater: str, remove: bool = False) -> Fo
         edit = _edit(rater, pseudonym)
         before = store.rounds(run)
         if remove:
-            _check_removable(store, run, before, edit)
+            slates = _fitted_slates(store, run, before, edit)
+            edit = replace(edit, slates=slates, end=before[-1] if before else None)
         try:
             store.rewrite(run, edit, meta.get("edits", 0))
         except StaleAnswer:
@@ -229,12 +231,16 @@ def _edit(rater: str, pseudonym: str | None) -> Edit:
     return Edit(line, ballot, meta)
 
 
-def _check_removable(store: Store, run: str, lines: Sequence[Round], edit: Edit) -> None:
-    """Raise unless the run replays without the answers that an edit removes."""
+def _fitted_slates(store: Store, run: str, lines: Sequence[Round], edit: Edit) -> dict[str, Json]:
+    """Return the slates that must change for the run to replay without the removed answers.
+
+    Raises:
+        InvalidInput: if the run does not replay without them.
+    """
     edited = [edit.line(line) for line in lines]
     changed = [a.index for a, b in zip(lines, edited, strict=True) if a != b]
     if not changed:
-        return
+        return {}
     advice = "replace the name instead, without removing the answers"
     if any(isinstance(lines[index].answer, Values) for index in changed):
         raise InvalidInput(f"run {run!r} needs the values that this person gave; {advice}")
@@ -244,11 +250,23 @@ def _check_removable(store: Store, run: str, lines: Sequence[Round], edit: Edit)
             f"run {run!r} has not recorded its slates, so those after round {changed[0]} would no "
             f"longer be the ones that were shown; {advice}"
         )
-    trial = MemoryStore()
-    trial.create(store.record(run), edited)
+    record = store.record(run)
     try:
-        Run.open(trial, run)
+        after = _opened(record, edited)
+        if not uses_looks(after.optimizer):
+            return {}
+        slates = fitted_slates(_opened(record, lines), after)
+        if slates:
+            _opened(record, [replace(x, slate=slates.get(x.key, x.slate)) for x in edited])
     except ZorankError as error:
         raise InvalidInput(
             f"run {run!r} cannot be replayed without them: {error}; {advice}"
         ) from error
+    return slates
+
+
+def _opened(record: RunRecord, lines: Sequence[Round]) -> Run:
+    """Open a copy of a run with this log."""
+    copy = MemoryStore()
+    copy.create(record, lines)
+    return Run.open(copy, record.name)

@@ -148,11 +148,12 @@ class Store(Protocol):
 
         Args:
             name: the run.
-            edit: what to change; the keys, slates and times of lines stay as they are.
+            edit: what to change; the keys and times of lines stay as they are, and all slates
+                but those of `edit.slates`.
             edits: the number of edits as the caller knows it; None skips the check.
 
         Raises:
-            StaleAnswer: if the run was edited since.
+            StaleAnswer: if the run was edited since, or if its log does not end with `edit.end`.
         """
         ...
 

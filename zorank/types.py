@@ -160,11 +160,19 @@ class Edit:
         line: returns a line with another answer, rater or note; the rest must stay as it is.
         ballot: returns a ballot with another rater, or None to remove it.
         meta: returns the run's metadata.
+        slates: new records of slates, by the keys of their lines.
+        end: the last line of the log that `slates` was made for; None if it fits any log.
     """
 
     line: Callable[[Round], Round]
     ballot: Callable[[Ballot], Ballot | None]
     meta: Callable[[Json], Json] = lambda meta: meta
+    slates: Mapping[str, Json] = field(default_factory=dict)
+    end: Round | None = None
+
+    def fits(self, key: str, waits: bool) -> bool:
+        """Return whether a log whose last line has this key is the one of the edit."""
+        return self.end is None or (self.end.key, self.end.answer is None) == (key, waits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import select
 import signal
 import subprocess
 
@@ -9,6 +10,7 @@ import httpx2 as httpx
 from fastapi.testclient import TestClient
 
 from tests.helpers import fork_server
+from tests.helpers.waiting import PATIENCE
 from zorank.renderers import Landscape
 from zorank.studio import create_app
 from zorank.types import Exhibit
@@ -40,6 +42,8 @@ class Server:
 
     def start(self, **options):
         self.process = fork_server.start([*self.command, "--port", self.port], **options)
+        said = select.select([self.process.stdout], [], [], PATIENCE)[0]
+        assert said, f"the studio has said nothing for {PATIENCE} s"
         line = self.process.stdout.readline()
         found = re.fullmatch(r"Studio at http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", line)
         assert found, f"the studio said {line!r}"

@@ -120,8 +120,8 @@ def test_no_difference_at_the_start_asks_for_others_and_keeps_the_state():
     state = run.state
     assert run.ask().question == "start"
     run.tell(Ranking.no_difference())
-    assert run.state is state
-    assert not state.looks
+    assert run.state.process is state.process
+    assert not run.state.looks
     assert run.ask().question == "start"
 
 
@@ -192,8 +192,9 @@ def test_looks_that_begin_late_bring_those_of_earlier_candidates_along():
     assert len(run.ask().looks) == 6
 
 
-def test_looks_that_do_not_fit_are_refused():
-    optimizer = RankLooks(m=3)
+@pytest.mark.parametrize("pick", [False, True])
+def test_looks_that_do_not_fit_are_refused(pick):
+    optimizer = RankLooks(m=3, pick=pick)
     state = optimizer.init(np.zeros(4))
     slate = Slate(Points(np.eye(4)[:3]), looks=np.zeros((5, 2)))
     with pytest.raises(InvalidInput, match="at most 0 earlier ones; found 5"):

@@ -19,10 +19,10 @@ def serve(tmp_path, monkeypatch):
     """Starts a studio whose renderer is a class of the module `plain` with the given source."""
     started = []
 
-    def start(source, renderer):
+    def start(source, renderer, *arguments):
         (tmp_path / "plain.py").write_text(source)
         monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-        started.append(Server(tmp_path / "runs.db", "--renderer", renderer))
+        started.append(Server(tmp_path / "runs.db", "--renderer", renderer, *arguments))
         return started[-1].start()
 
     yield start

@@ -78,3 +78,8 @@ def test_a_wrong_address_is_refused_with_an_example(text, said):
 )
 def test_a_host_header_has_a_name_and_maybe_a_port(header, found):
     assert split_host(header) == found
+
+
+def test_port_0_is_refused():
+    with pytest.raises(InvalidInput, match="has the port 0"):
+        PublicURL.parse("https://example.org:0/rank")

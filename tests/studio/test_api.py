@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +10,7 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from tests.helpers.studio_server import Small, client_of
+from tests.helpers.waiting import wait_until
 from zorank import Ranking, Run, optimizers
 from zorank.optimizers import PickStart
 from zorank.renderers import REGISTRY, Landscape
@@ -521,8 +521,7 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     ahead = draft.json()["ahead"]
     assert len(ahead) == 6
     early = [client.get(url).content for url in ahead]
-    while not studio.render_pool.idle:
-        time.sleep(0.02)
+    wait_until(lambda: studio.render_pool.idle, "all exhibits are rendered")
     answer(client, run_id, [[3], [1]])
     with studio.session(run_id) as session:
         assert studio.render_pool.ready(run_id, session.run.ask(), 64) == 6

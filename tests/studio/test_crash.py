@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.helpers.studio_server import PLAIN_RENDERER, Server, started
+from tests.helpers.waiting import Deadline
 from zorank import Poll, Ranking, Run, optimizers
 from zorank.stores import MemoryStore, open_store
 from zorank.studio.presentation import shown_order, to_candidates
@@ -131,7 +132,8 @@ def test_a_studio_killed_eight_times_loses_and_doubles_nothing(tmp_path, server)
     try:
         moments, kills = random.Random(11), 0
         # Some kills must hit an answer on its way.
-        while kills < KILLS or not any(rater.lost for rater in raters):
+        deadline = Deadline("a kill hits an answer on its way", 10 * PATIENCE)
+        while deadline.is_ahead() and (kills < KILLS or not any(rater.lost for rater in raters)):
             # A studio that dies before anybody can answer shows nothing, so wait for an answer.
             wait_for_answers(raters, sum(r.answers for r in raters) + moments.randrange(1, 4))
             time.sleep(moments.uniform(0, 0.04))

@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from fastapi.testclient import TestClient
 
 from tests.helpers.studio_server import PLAIN_RENDERER, TOKEN, Plain
+from tests.helpers.waiting import PATIENCE, Deadline
 from zorank import Run, StoreError
 from zorank.stores import _listen, open_store
-from zorank.studio import create_app
+from zorank.studio import create_app, notifier
 from zorank.studio.methods import MethodSpec
 from zorank.studio.new_run import RunSettings
 
@@ -143,8 +144,8 @@ def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypat
 
     async def looked_at(times):
         """Wait until the studio has looked at the file so many times."""
-        end = last_look + times
-        while last_look < end:
+        end, deadline = last_look + times, Deadline("the studio looks at the file")
+        while deadline.is_ahead() and last_look < end:
             await asyncio.sleep(0.001)
 
     monkeypatch.setattr(_listen, "LOOK_SECONDS", 0.001)
@@ -153,15 +154,55 @@ def test_an_open_page_that_nobody_touches_costs_no_statement(tmp_path, monkeypat
     async def open_page():
         async with app.router.lifespan_context(app):
             events = app.state.notifier.follow(run_id, True, lambda: True)
-            while (await anext(events)).name != "exhibit":
+            while b"event: exhibit" not in await anext(events):
                 pass
             await looked_at(50)  # by then the changes of its creation were noticed
             sa.event.listen(store._engine, "before_cursor_execute", _note(statements))
             await looked_at(50)
             await events.aclose()
 
-    asyncio.run(open_page())
+    asyncio.run(asyncio.wait_for(open_page(), PATIENCE))
     assert statements == []
+    store.close()
+
+
+def test_an_idle_page_gets_comments_so_that_proxies_keep_it_open(tmp_path, monkeypatch):
+    store = open_store(str(tmp_path / "runs.db"))
+    app = create_app(store, {"plain": Plain}, TOKEN)
+    run_id = app.state.studio.create(_settings())
+    monkeypatch.setattr(notifier, "PING", 0.001)
+
+    async def open_page():
+        events = app.state.notifier.follow(run_id, True, lambda: True)
+        while await anext(events) != b": ping\n\n":
+            pass
+        await events.aclose()
+
+    asyncio.run(open_page())
+    store.close()
+
+
+def test_an_event_is_encoded_once_for_all_pages(tmp_path, monkeypatch):
+    store = open_store(str(tmp_path / "runs.db"))
+    app = create_app(store, {"plain": Plain}, TOKEN)
+    run_id = app.state.studio.create(_settings())
+    encoded, real = [], notifier.format_sse_event
+    monkeypatch.setattr(
+        notifier,
+        "format_sse_event",
+        lambda **event: encoded.append(event["event"]) or real(**event),
+    )
+
+    async def open_pages():
+        follow = app.state.notifier.follow
+        pages = [follow(run_id, True, lambda: True) for _ in range(5)]
+        received = [await anext(page) for page in pages]
+        assert all(b"event: round" in first for first in received)
+        for page in pages:
+            await page.aclose()
+
+    asyncio.run(open_pages())
+    assert encoded.count("round") == 1
     store.close()
 
 

@@ -336,9 +336,9 @@ def test_a_revoked_link_stays_revoked_whatever_else_is_changed_meanwhile(tmp_pat
     make_run(store, MINE)
     studio = make_app(store, workers=0).state.studio
     for turn in range(30):
-        token = studio.invite(MINE)
+        token = studio.people.share(MINE)
         with ThreadPoolExecutor(2) as pool:
-            revoked = pool.submit(studio.revoke, MINE)
+            revoked = pool.submit(studio.people.unshare, MINE)
             renamed = pool.submit(studio.update, MINE, title=f"title {turn}")
         assert (revoked.result(), renamed.result()) == (None, None)
         assert resolve(token, TOKEN, store) is None

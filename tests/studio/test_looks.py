@@ -474,8 +474,7 @@ class Owner:
             assert at.json()["index"] == wanted
             return True
 
-        while not self.insist(arrived):
-            pass
+        wait_until(lambda: self.insist(arrived))
         return wanted
 
     def answer(self):

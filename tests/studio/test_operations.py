@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from tests.helpers.studio_server import PLAIN_RENDERER, TOKEN, Plain, Server, client_of
+from tests.helpers.waiting import PATIENCE
 from zorank.errors import StoreError
 from zorank.studio import operations
 
@@ -181,7 +182,7 @@ def ask_in_every_way(server):
 def malformed(server, text):
     with (
         contextlib.suppress(ConnectionError),
-        socket.create_connection(("127.0.0.1", server.port)) as connection,
+        socket.create_connection(("127.0.0.1", server.port), PATIENCE) as connection,
     ):
         connection.sendall(text.encode())
         while connection.recv(65536):

@@ -1,12 +1,12 @@
 """PostgreSQL is stopped while people answer, and started again: nothing is lost or doubled."""
 
 import threading
-import time
 
 import pytest
 
 from tests.conftest import start_postgres
 from tests.helpers.studio_server import PLAIN_RENDERER, Server
+from tests.helpers.waiting import Deadline, wait_until
 from zorank.stores import open_store
 
 pytestmark = pytest.mark.server
@@ -47,8 +47,8 @@ def answer(owner, run_id, index):
 def answer_while(postgres, owner, run_id):
     """Answer until the database is stopped in the middle; return the acknowledged rounds."""
     acknowledged = []
-    stop = threading.Thread(target=postgres.stop)
-    while True:
+    stop, deadline = threading.Thread(target=postgres.stop), Deadline("the database stops")
+    while deadline.is_ahead():
         index = len(acknowledged)
         said = answer(owner, run_id, index)
         if said.status_code == 200:
@@ -67,5 +67,4 @@ def answer_while(postgres, owner, run_id):
 
 def healthy_again(owner):
     """Wait until the studio has noticed that the database is there again."""
-    while owner.get("/healthz").status_code != 200:
-        time.sleep(0.05)
+    wait_until(lambda: owner.get("/healthz").status_code == 200, "the studio is healthy")

@@ -3,12 +3,13 @@
 import signal
 import sqlite3
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
 
 import httpx2 as httpx
 import pytest
 
 from tests.helpers.studio_server import PLAIN_RENDERER
+from tests.helpers.waiting import wait_until
 from zorank.stores import open_store
 
 pytestmark = pytest.mark.server
@@ -23,6 +24,23 @@ class Slow(Plain):
         while os.path.exists(os.environ["PYTHONPATH"] + "/wait"):
             time.sleep(0.02)
         return super().render(candidates)
+
+class Stuck(Plain):
+    export_name = "vector.txt"
+
+    def render(self, candidates):
+        self.never_return("render")
+
+    def warm_up(self):
+        pass
+
+    def export(self, candidate):
+        self.never_return("export")
+
+    def never_return(self, where):
+        open(os.environ["PYTHONPATH"] + "/stuck-in-" + where, "w").close()
+        while True:
+            time.sleep(0.02)
 """
 )
 
@@ -32,11 +50,15 @@ def server(serve):
     return serve(SLOW_RENDERER, "plain:Slow")
 
 
+def new_run(server, renderer):
+    with server.client() as owner:
+        body = {"renderer": renderer, "method": "rank-process"}
+        return owner.post("/api/runs", json=body).raise_for_status().json()["id"]
+
+
 @pytest.fixture
 def run_id(server):
-    with server.client() as owner:
-        body = {"renderer": "plain:Slow", "method": "rank-process"}
-        return owner.post("/api/runs", json=body).raise_for_status().json()["id"]
+    return new_run(server, "plain:Slow")
 
 
 class Answer(threading.Thread):
@@ -114,3 +136,38 @@ def test_answers_in_the_moment_of_the_signal(server, run_id, number):
     assert answer.status in (200, "closed")
     assert answer.status == "closed" or stored(server, run_id)
     assert server.process.returncode in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
+@pytest.mark.parametrize(
+    ("number", "workers", "status"),
+    [
+        (signal.SIGTERM, 1, -signal.SIGTERM),
+        (signal.SIGINT, 1, 128 + signal.SIGINT),  # Python would wait for the threads
+        (signal.SIGTERM, 2, 0),
+    ],
+)
+def test_a_renderer_that_never_returns_does_not_hold_it_up(
+    serve, tmp_path, number, workers, status
+):
+    """A request waits for the renderer in a thread, which nobody can interrupt."""
+    server = serve(SLOW_RENDERER, "plain:Stuck", "--workers", workers)
+    run_id = new_run(server, "plain:Stuck")
+    path = f"/api/runs/{run_id}"
+    with server.client() as owner:
+        given = owner.post(f"{path}/rounds/0/answer", json={"order": [[2]]})
+        assert given.status_code == 200
+
+    def download():
+        with server.client() as owner, suppress(httpx.TransportError):
+            owner.get(f"{path}/keepsake")
+
+    waiting = threading.Thread(target=download, daemon=True)
+    waiting.start()
+    for where in ("render", "export"):
+        wait_until((tmp_path / f"stuck-in-{where}").exists, f"a thread is in {where}")
+    server.process.send_signal(number)
+    server.process.wait(PATIENCE)
+    waiting.join(PATIENCE)
+    assert not waiting.is_alive()
+    assert server.process.returncode == status
+    assert stored(server, run_id)

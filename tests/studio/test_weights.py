@@ -7,7 +7,7 @@ from tests.helpers.studio_server import client_of
 from zorank.dream import model
 from zorank.renderers import Dream, Landscape
 from zorank.renderers.interface import resolve
-from zorank.studio.views import run_note
+from zorank.studio.views.runs import run_note
 
 
 @pytest.fixture

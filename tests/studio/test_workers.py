@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import httpx2 as httpx
 import pytest
 
 from tests.helpers.studio_server import PLAIN_RENDERER, TOKEN, Server
+from tests.helpers.waiting import Deadline, wait_until
 from zorank.stores import open_store
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -76,11 +76,12 @@ def test_an_answer_to_any_worker_is_pushed_by_all(server):
 @NEEDS_PROC
 def test_workers_that_are_killed_lose_and_double_nothing(server):
     run_id, acknowledged = new_run(server, seed=3), {}
+    deadline = Deadline("every answer is acknowledged", 300)
     for index in range(8):
         path = f"/api/runs/{run_id}/rounds/{index}/answer"
         if index % 3 == 1:
             os.kill(children(server.process.pid)[index % 2], signal.SIGKILL)
-        while index not in acknowledged:
+        while deadline.is_ahead() and index not in acknowledged:
             try:
                 given = request(server, "POST", path, json={"order": [[index % 6]]})
             except httpx.TransportError:
@@ -100,8 +101,7 @@ def test_workers_end_with_the_first_process(server):
     workers = children(server.process.pid)
     assert len(workers) == 2
     server.kill()
-    while any(is_alive(pid) for pid in workers):  # or the test's time runs out
-        time.sleep(0.05)
+    wait_until(lambda: not any(is_alive(pid) for pid in workers), "the workers end")
 
 
 def test_workers_need_a_store_that_can_be_shared(refused):

@@ -30,8 +30,8 @@ HELP = {
     "https://example.org/rank.",
     "trust_proxy": "Take client address and scheme from the X-Forwarded-For and -Proto headers of "
     "a proxy on this machine, or at the addresses in FORWARDED_ALLOW_IPS.",
-    "workers": "The number of server processes, which share the store. Each renders for "
-    "itself, so a slow renderer is better served by one.",
+    "workers": "The number of server processes, which share the store and rendered exhibits. "
+    "Each loads its own model.",
     "limit": "A limit of the server, name=value, such as runs=64; may be repeated. "
     "docs/deploy.md lists them.",
     "log_level": "What the log has: debug, info (with a line for each request), warning, error.",

@@ -37,10 +37,12 @@ def rewrite(connection: sa.Connection, run: Any, edit: Edit) -> None:
     for row in _rows(connection, rounds, run.id):
         before = _line(row)
         after = edited_line(edit, before)
-        if after != before:
+        if after != before or after.slate is not None:
             answer = None if after.answer is None else after.answer.to_json()
             changed = {"answer": answer, "rater": after.rater, "note": dict(after.note)}
-            connection.execute(sa.update(rounds).where(rounds.c.id == row.id).values(changed))
+            slate = {} if after.slate is None else {"slate": dict(after.slate)}
+            update = sa.update(rounds).where(rounds.c.id == row.id)
+            connection.execute(update.values({**changed, **slate}))
     for row in _rows(connection, ballots, run.id):
         ballot = edit.ballot(_ballot(row))
         here = ballots.c.id == row.id

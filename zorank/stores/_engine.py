@@ -146,6 +146,11 @@ CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "free some space. Acknowledged answers are safe",
     ),
     (
+        ("disk i/o error",),
+        "the disk does not take or return data",
+        "check the disk and its limits. Acknowledged answers are safe",
+    ),
+    (
         ("no such table", "no such column", "does not exist"),
         "a part of the database is missing",
         "restore it from a backup",

@@ -10,9 +10,9 @@ def not_waiting(name: str, index: int, waiting: int | None) -> StaleAnswer:
 
 
 def answered_elsewhere(name: str) -> StaleAnswer:
-    """Return the error for an undo whose view of the log is outdated."""
+    """Return the error for an undo or an edit whose view of the log is outdated."""
     return StaleAnswer(
-        f"run {name!r} was answered elsewhere since; load its current state before you undo"
+        f"run {name!r} was answered elsewhere since; load its current state before you change it"
     )
 
 

@@ -22,9 +22,10 @@ def changed_meta(meta: Json, changes: Json, dropped: Iterable[str]) -> dict[str,
 
 
 def edited_line(edit: Edit, line: Round) -> Round:
-    """Return a line after an edit, which may change its answer, its rater and its note."""
+    """Return a line after an edit, which may change its answer, rater, note and slate."""
     after = edit.line(replace(line, slate=None))
-    return replace(line, answer=after.answer, rater=after.rater, note=after.note)
+    slate = edit.slates.get(line.key, line.slate)
+    return replace(line, answer=after.answer, rater=after.rater, note=after.note, slate=slate)
 
 
 def edited_meta(edit: Edit, meta: Json) -> dict[str, Any]:

@@ -114,6 +114,8 @@ class MemoryStore(Store):
             log, record = self._log(name), self.record(name)
             if edits not in (None, record.meta.get("edits", 0)):
                 raise edited_elsewhere(name)
+            if log and not edit.fits(log[-1].key, log[-1].answer is None):
+                raise answered_elsewhere(name)
             changed = [edited_line(edit, line) for line in log]
             ballots = {
                 key: [replace(c, ballot=b) for c in cast if (b := edit.ballot(c.ballot))]

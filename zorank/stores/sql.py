@@ -213,6 +213,9 @@ class SQLStore(Store):
             run = self._find(connection, name, lock=True)
             if edits not in (None, read_record(run).meta.get("edits", 0)):
                 raise edited_elsewhere(name)
+            end = connection.execute(END, {"run_id": run.id}).one_or_none()
+            if end is not None and not edit.fits(end.key, bool(end.waits)):
+                raise answered_elsewhere(name)
             _edits.rewrite(connection, run, edit)
         _edits.erase_journal(self._engine)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +21,7 @@ from typing import Literal
 from zorank._raters import Member, member_in
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+from zorank.studio.seen import Seen
 from zorank.types import Json
 
 RUN_ID = re.compile(r"[\w-]{1,64}")
@@ -39,6 +41,7 @@ class Access:
         name: the name in a named link; None for the owner and for a shared link.
         member: the id of a named link; else empty.
         grant: what its cookie is bound to: the cookie ends with the link.
+        seen: what the request has seen of the store to find this out.
     """
 
     role: Role
@@ -46,6 +49,7 @@ class Access:
     name: str | None = None
     member: str = ""
     grant: str = field(default="", repr=False, compare=False)
+    seen: Seen | None = field(default=None, repr=False, compare=False)
 
     def is_valid(self, meta: Json) -> bool:
         """Whether its link still exists, given the current metadata of its run."""
@@ -103,17 +107,19 @@ def invited(run: str, member_id: str, store: Store) -> Access | None:
     """Return the access of a named link, or of the shared one; None if it does not exist."""
     if not RUN_ID.fullmatch(run):
         return None
+    now = time.perf_counter()
     try:
-        meta = store.snapshot(run).meta
+        seen = Seen(now, store.snapshot(run))
     except InvalidInput:
         return None
+    meta = {} if seen.snapshot is None else seen.snapshot.meta
     if member_id:
         member = member_in(meta, member_id)
         if member is None:
             return None
-        return Access(member.role, run, member.name, member_id, f"member {member_id}")
+        return Access(member.role, run, member.name, member_id, f"member {member_id}", seen)
     kept = meta.get("invitation")
-    return Access("rater", run, grant=kept) if isinstance(kept, str) else None
+    return Access("rater", run, grant=kept, seen=seen) if isinstance(kept, str) else None
 
 
 def _member_secret(owner_token: str, run: str, member_id: str) -> str:

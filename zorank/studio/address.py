@@ -49,6 +49,8 @@ class PublicURL:
             raise _invalid(text, "names no host")
         if not NAME.fullmatch(host):
             raise _invalid(text, f"has the host {host!r}, which is not a name in ASCII letters")
+        if port == 0:
+            raise _invalid(text, "has the port 0, at which nothing can be opened")
         if parts.query or parts.fragment or parts.username is not None:
             raise _invalid(text, "has more than a host and a path")
         return cls(scheme, host, port or DEFAULT_PORTS[scheme], _prefix(text, parts))

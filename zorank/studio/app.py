@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -26,21 +27,27 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, operations, pages
+from zorank.studio import media, operations, pages, routes
 from zorank.studio.address import PublicURL
 from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
+from zorank.studio.guesses import WrongTokens
 from zorank.studio.judging import Panel
 from zorank.studio.limits import Limits
 from zorank.studio.methods import MethodSpec
+from zorank.studio.metrics import Metrics
 from zorank.studio.notifier import Notifier
+from zorank.studio.numbers import Numbers
 from zorank.studio.operations import HealthCheck
 from zorank.studio.render_pool import RenderLimits
 from zorank.studio.request_log import RequestObserver
 from zorank.studio.security import Guard, GuardMiddleware
 from zorank.studio.sessions import NoAccess, NotFound
+from zorank.studio.shared_exhibits import SharedExhibits
+from zorank.studio.shared_place import SharedPlace
+from zorank.studio.stored_runs import NO_SUCH_RUN
 from zorank.studio.stream_places import StreamPlaces
-from zorank.studio.studio import NO_SUCH_RUN, Studio
+from zorank.studio.studio import Studio
 from zorank.studio.urls import Urls
 
 FOLDER = Path(__file__).parent
@@ -70,6 +77,7 @@ def create_app(
     limits: RenderLimits | None = None,
     public_url: str | None = None,
     server_limits: Limits | None = None,
+    place: SharedPlace | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -84,6 +92,7 @@ def create_app(
         limits: bounds of the memory that rendering takes.
         public_url: the address at which people open the studio behind a proxy, with its path.
         server_limits: bounds of the loaded runs and of the event streams.
+        place: the place among several server processes of one studio; None for a single one.
     """
     bounds = server_limits or Limits()
     app = FastAPI(
@@ -91,10 +100,12 @@ def create_app(
         version=__version__,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a redirect would repeat the port that the client named
         lifespan=_listening,
     )
     studio = app.state.studio = Studio(
-        store, renderers, workers, panel, method, limits, bounds.runs
+        *(store, renderers, workers, panel, method, limits, bounds.runs),
+        shared=SharedExhibits.at(place, limits or RenderLimits()),
     )
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch
@@ -103,11 +114,18 @@ def create_app(
     public = None if public_url is None else PublicURL.parse(public_url)
     guard = app.state.guard = Guard(token, hosts, store, public)
     studio.urls = Urls(guard.prefix)
-    observer = app.state.observer = RequestObserver(token)
+    metrics = app.state.metrics = Metrics(Numbers(place), studio, notifier)
+    observer = RequestObserver(token, metrics)
     app.state.health = HealthCheck(store)
-    app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused, observer=observer)
-    app.include_router(api.router, prefix="/api")
-    app.include_router(media.router, prefix="/api")
+    app.add_middleware(
+        GuardMiddleware,
+        guard=guard,
+        refuse=pages.refused,
+        observer=observer,
+        wrong_tokens=WrongTokens(token, place),
+    )
+    for router in (*routes.ROUTERS, media.router):
+        app.include_router(router, prefix="/api")
     app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")
@@ -124,9 +142,11 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
     studio: Studio = app.state.studio
     notifier: Notifier = app.state.notifier
     stop = studio.store.listen(lambda run: studio.changed_elsewhere(run, notifier.followed))
+    publishing = asyncio.create_task(app.state.metrics.keep_published())
     try:
         yield
     finally:
+        publishing.cancel()
         stop()
         studio.deadlines.end()
         notifier.close()

@@ -1,25 +1,58 @@
 """FastAPI dependencies of the handlers: the studio, the run, and who sends the request.
 
-They are coroutines, because FastAPI runs other functions in threads, which takes longer.
+`OwnersRun`, `RatersRun` and `MembersRun` say who may call a route of a run. Each is a single
+coroutine: FastAPI runs other functions in threads, and resolves nested dependencies one by one.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from fastapi import Depends, HTTPException, Path, Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
 
-from zorank.studio.access import Access
+from zorank.studio.access import RUN_ID, Access
 from zorank.studio.names import OWNER_NAME, name_key
 from zorank.studio.security import INVITED_ONLY
+from zorank.studio.seen import Seen
+from zorank.studio.sessions import Session
 from zorank.studio.stream_places import StreamPlaces
 from zorank.studio.studio import Studio
 
-RunId = Annotated[str, Path(pattern=r"^[\w-]{1,64}$")]
 Index = Annotated[int, Path(ge=0, le=10**6)]
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """The run that a request is about, and what its sender has access to."""
+
+    id: str
+    studio: Studio
+    access: Access
+
+    def session(self) -> AbstractContextManager[Session]:
+        """Lock the run, as of this request; `Studio` refuses one that does not exist."""
+        return self.studio.session(self.id, self.access.seen)
+
+    def rater(self, given: str | None = None) -> str | None:
+        """Return the name under which an answer is stored; None for a rater without one.
+
+        A named link answers for its own person only.
+        """
+        access = self.access
+        if access.role == "owner":
+            return given or OWNER_NAME
+        if access.name is not None:
+            if given and name_key(given) != name_key(access.name):
+                raise HTTPException(
+                    403, f"your link answers for {access.name} only; leave the rater's name out"
+                )
+            return access.name
+        return given or None
 
 
 def anyone(request: Request) -> Access:
@@ -38,27 +71,40 @@ async def owner(request: Request) -> Access:
     return access
 
 
-async def member(run_id: str, request: Request) -> Access:
-    """Require the owner's token or one for raters of this run."""
+async def members_run(run_id: str, request: Request) -> OpenRun:
+    """Require the owner's token or one for this run."""
+    # Membership is checked first: without a token the response must not reveal which runs exist.
     access = anyone(request)
     if not access.may_see(run_id):
         raise HTTPException(403, "this link opens another run")
-    return access
+    if not RUN_ID.fullmatch(run_id):
+        wrong = f"String should match pattern '^{RUN_ID.pattern}$'"
+        raise RequestValidationError([{"loc": ("path", "run_id"), "msg": wrong}])
+    seen = access.seen or Seen()
+    return OpenRun(run_id, request.app.state.studio, replace(access, seen=seen))
 
 
-async def rater(run_id: str, request: Request) -> Access:
+async def raters_run(run_id: str, request: Request) -> OpenRun:
     """Require the owner's token or one that may answer in this run."""
-    access = await member(run_id, request)
-    if access.role == "viewer":
+    run = await members_run(run_id, request)
+    if run.access.role == "viewer":
         raise HTTPException(
             403, "your link is for watching, not for answering; ask the owner for a rater's link"
         )
-    return access
+    return run
+
+
+async def owners_run(run_id: str, request: Request) -> OpenRun:
+    """Require the owner's token."""
+    run = await members_run(run_id, request)
+    await owner(request)
+    return run
 
 
 Owner = Annotated[Access, Depends(owner)]
-Member = Annotated[Access, Depends(member)]
-Rater = Annotated[Access, Depends(rater)]
+OwnersRun = Annotated[OpenRun, Depends(owners_run)]
+MembersRun = Annotated[OpenRun, Depends(members_run)]
+RatersRun = Annotated[OpenRun, Depends(raters_run)]
 
 
 async def current_studio(request: Request) -> Studio:
@@ -70,24 +116,15 @@ async def current_studio(request: Request) -> Studio:
 CurrentStudio = Annotated[Studio, Depends(current_studio)]
 
 
-async def existing_run(run_id: RunId, _: Member) -> str:
-    """Return the id of a run that the token opens; `Studio` refuses one that does not exist."""
-    # Membership is checked first: without a token the response must not reveal which runs exist.
-    return run_id
-
-
-ExistingRun = Annotated[str, Depends(existing_run)]
-
-
-async def stream_place(
-    run_id: ExistingRun, request: Request, studio: CurrentStudio, access: Member
-) -> AsyncIterator[AsyncExitStack]:
+async def stream_place(run: MembersRun, request: Request) -> AsyncIterator[AsyncExitStack]:
     """Require that this client may open another event stream, which is counted until it ends.
 
     The run is looked up first: once the stream has begun, its status cannot be 404 any more.
     Returns what is closed at the end. FastAPI does not close a generator whose client disconnects.
     """
-    await run_in_threadpool(studio.meta, run_id)
+    access = run.access
+    if access.seen is None or access.seen.snapshot is None:
+        await run_in_threadpool(run.studio.meta, run.id)
     places: StreamPlaces = request.app.state.stream_places
     address = request.client.host if request.client else ""
     client = None if access.role == "owner" else (access.run, access.grant, address)
@@ -97,19 +134,3 @@ async def stream_place(
 
 
 StreamPlace = Annotated[AsyncExitStack, Depends(stream_place)]
-
-
-def rater_name(access: Access, given: str | None) -> str | None:
-    """Return the name under which an answer is stored; None for a rater without a valid one.
-
-    A named link answers for its own person only.
-    """
-    if access.role == "owner":
-        return given or OWNER_NAME
-    if access.name is not None:
-        if given and name_key(given) != name_key(access.name):
-            raise HTTPException(
-                403, f"your link answers for {access.name} only; leave the rater's name out"
-            )
-        return access.name
-    return given or None

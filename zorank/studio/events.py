@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from zorank.studio import views
 from zorank.studio.exports import data_url
-from zorank.studio.responses.rounds import JudgeOrder
+from zorank.studio.models.rounds import JudgeOrder
 from zorank.studio.studio import Studio
+from zorank.studio.views import rounds as views
 
 
 class BallotsEvent(BaseModel):
-    """Who answered the waiting round."""
+    """Who answered the waiting round, and when it closes without the others."""
 
     round: int
     answered_by: list[str]
     waiting_for: int
+    closes_at: float | None
 
 
 class RenderedEvent(BaseModel):
@@ -57,6 +58,7 @@ def current_events(studio: Studio, run_id: str, is_owner: bool) -> dict[str, Bas
                 round=index,
                 answered_by=[ballot.rater for ballot in session.ballots],
                 waiting_for=session.missing_answers,
+                closes_at=session.closes_at,
             ),
             "exhibit": RenderedEvent(
                 round=index, done=pool.ready(run_id, slate, size), of=len(slate)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Path, Query, Request, Response
@@ -15,14 +16,20 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse
 from pydantic import AfterValidator
 
-from zorank.errors import TooManyRequests, ZorankError
-from zorank.studio import drift, exports
-from zorank.studio.dependencies import CurrentStudio, ExistingRun, Index, Member, Owner
-from zorank.studio.responses import ERRORS
-from zorank.studio.responses.history import Drift, DriftReport
-from zorank.studio.responses.runs import RunExport
+from zorank.errors import ZorankError
+from zorank.studio import drift, exhibits, exports
+from zorank.studio.dependencies import (
+    CurrentStudio,
+    Index,
+    MembersRun,
+    OpenRun,
+    Owner,
+    OwnersRun,
+)
+from zorank.studio.models import ERRORS
+from zorank.studio.models.history import Drift, DriftReport
+from zorank.studio.models.runs import RunExport
 from zorank.studio.sessions import Session
-from zorank.studio.studio import Studio
 from zorank.types import Exhibit, Vector
 
 router = APIRouter(responses=ERRORS)
@@ -61,7 +68,7 @@ CLIENT_CLOSED_REQUEST = 499
 async def show_sample(name: str, request: Request, studio: CurrentStudio, _: Owner) -> Response:
     """Return an example picture of a renderer."""
     with _render_errors():
-        future = await run_in_threadpool(studio.sample, name)
+        future = await run_in_threadpool(exhibits.sample, studio, name)
         [exhibit] = await _exhibits(request, [future])
     return Response(exhibit.data, media_type=exhibit.media_type)
 
@@ -72,12 +79,10 @@ async def show_sample(name: str, request: Request, studio: CurrentStudio, _: Own
     responses=EXHIBIT,
 )
 async def show_exhibit(
-    run_id: ExistingRun,
+    run: MembersRun,
     index: Index,
     position: Annotated[int, Path(ge=0, le=63)],
     request: Request,
-    studio: CurrentStudio,
-    _: Member,
     v: Annotated[str | None, Query(max_length=24)] = None,
 ) -> Response:
     """Return the exhibit at a screen position of a round, as soon as it is rendered.
@@ -93,105 +98,74 @@ async def show_exhibit(
             raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
         return slate[shown[position]]
 
-    return await _rendered(request, studio, run_id, candidate)
+    return await _rendered(request, run, candidate)
 
 
 @router.get("/runs/{run_id}/rounds/{index}/offline", response_class=HTMLResponse)
-async def offline_round(
-    run_id: ExistingRun, index: Index, request: Request, studio: CurrentStudio, _: Owner
-) -> Response:
+async def offline_round(run: OwnersRun, index: Index, request: Request) -> Response:
     """Return one slate as a page that works offline; its answer can be imported later."""
 
     def request_round() -> tuple[list[Future[Exhibit]], str, str | None, str]:
-        with studio.session(run_id) as session:
+        with run.session() as session:
             slate, shown = session.slate(index)
-            title = studio.meta(run_id)["title"]
+            title = session.meta["title"]
             key = session.waiting.key if index == session.waiting.index else None
-            futures = _requests(studio, session, [slate[candidate] for candidate in shown])
+            futures = exhibits.of_all(
+                run.studio, session, [slate[candidate] for candidate in shown]
+            )
             return futures, title, key, slate.question
 
     futures, title, key, question = await run_in_threadpool(request_round)
     with _render_errors():
-        exhibits = await _exhibits(request, futures)
-    page = await run_in_threadpool(exports.offline_page, title, index, key, question, exhibits)
-    return _download(page.encode(), "text/html", f"{run_id}-round-{index}.html")
+        made = await _exhibits(request, futures)
+    page = await run_in_threadpool(exports.offline_page, title, index, key, question, made)
+    return _download(page.encode(), "text/html", f"{run.id}-round-{index}.html")
 
 
 @router.get("/runs/{run_id}/best", response_class=Response, responses=EXHIBIT)
-async def show_best(
-    run_id: ExistingRun,
-    request: Request,
-    studio: CurrentStudio,
-    _: Member,
-    size: Size = None,
-) -> Response:
+async def show_best(run: MembersRun, request: Request, size: Size = None) -> Response:
     """Return the best exhibit so far."""
-    return await _rendered(request, studio, run_id, lambda session: session.run.best(), size)
+    return await _rendered(request, run, lambda session: session.run.best(), size)
 
 
 @router.get("/runs/{run_id}/start", response_class=Response, responses=EXHIBIT)
-async def show_start(
-    run_id: ExistingRun,
-    request: Request,
-    studio: CurrentStudio,
-    _: Member,
-    size: Size = None,
-) -> Response:
+async def show_start(run: MembersRun, request: Request, size: Size = None) -> Response:
     """Return the exhibit that was picked to start from."""
-
-    def start(session: Session) -> Vector:
-        if session.start is None:
-            raise HTTPException(404, "no start has been picked yet")
-        return session.start
-
-    return await _rendered(request, studio, run_id, start, size)
+    return await _rendered(request, run, _start, size)
 
 
 @router.get("/runs/{run_id}/bests/{index}", response_class=Response, responses=EXHIBIT)
 async def show_best_after(
-    run_id: ExistingRun,
-    index: Index,
-    request: Request,
-    studio: CurrentStudio,
-    _: Member,
-    size: Size = None,
+    run: MembersRun, index: Index, request: Request, size: Size = None
 ) -> Response:
     """Return the best exhibit after a round."""
-
-    def best(session: Session) -> Vector:
-        if index >= len(session.steps):
-            raise HTTPException(404, f"round {index} has not been answered")
-        return session.steps[index].best
-
-    return await _rendered(request, studio, run_id, best, size)
+    return await _rendered(request, run, partial(_best_after, index), size)
 
 
 @router.get("/runs/{run_id}/journey", response_class=Response, responses=_file("image/webp"))
-def show_journey(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
+def show_journey(run: OwnersRun) -> Response:
     """Return an animation from the start to the best."""
-    with studio.session(run_id) as session:
+    with run.session() as session:
         stations = [step.best for step in session.steps if step.moved]
         renderer = session.renderer
     if not stations:
         raise HTTPException(404, "no start has been picked yet")
     with _render_errors():
         moving = exports.journey(renderer, stations)
-    return _download(moving, "image/webp", f"{run_id}-journey.webp", attach=False)
+    return _download(moving, "image/webp", f"{run.id}-journey.webp", attach=False)
 
 
 @router.get("/runs/{run_id}/drift")
-async def show_drift(
-    run_id: ExistingRun, request: Request, studio: CurrentStudio, _: Owner
-) -> DriftReport:
+async def show_drift(run: OwnersRun, request: Request) -> DriftReport:
     """Return whether the latents are still Gaussian noise, and how much the picture changed."""
 
     def measure() -> tuple[list[dict[str, Any]], list[Future[Exhibit]]]:
-        with studio.session(run_id) as session:
+        with run.session() as session:
             bests = {step.line.index: step.best for step in session.steps if step.moved}
         # Outside of the lock: the renderer may have to load its model first.
         measured = drift.measure(session.renderer, bests)
         ends = list(bests.values())[:: max(len(bests) - 1, 1)] if measured else []
-        return measured, _requests(studio, session, ends)
+        return measured, exhibits.of_all(run.studio, session, ends)
 
     with _render_errors():
         measured, futures = await run_in_threadpool(measure)
@@ -203,11 +177,11 @@ async def show_drift(
 
 
 @router.get("/runs/{run_id}/vector", responses={200: {"model": list[float]}})
-def show_vector(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
+def show_vector(run: OwnersRun) -> Response:
     """Return the best point as a JSON list."""
-    with studio.session(run_id) as session:
+    with run.session() as session:
         data = json.dumps(session.run.best().tolist())
-    return _download(data.encode(), "application/json", f"{run_id}-vector.json")
+    return _download(data.encode(), "application/json", f"{run.id}-vector.json")
 
 
 @router.get(
@@ -215,9 +189,9 @@ def show_vector(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Respons
     response_class=Response,
     responses=_file("application/octet-stream"),
 )
-def show_keepsake(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
+def show_keepsake(run: OwnersRun) -> Response:
     """Return the best in the renderer's own file format."""
-    with studio.session(run_id) as session:
+    with run.session() as session:
         name, export = session.renderer.export_name, session.renderer.export
         if name is None or export is None:
             raise HTTPException(
@@ -225,27 +199,35 @@ def show_keepsake(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Respo
             )
         with _render_errors():
             data = bytes(export(session.run.best()))
-    return _download(data, "application/octet-stream", f"{run_id}-{name}")
+    return _download(data, "application/octet-stream", f"{run.id}-{name}")
 
 
 @router.get("/runs/{run_id}/export", responses={200: {"model": RunExport}})
-def export(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
+def export(run: OwnersRun) -> Response:
     """Return everything that is needed to make the run again, as `zorank runs export` does."""
-    with studio.session(run_id) as session:
+    with run.session() as session:
         data = json.dumps(session.run.export(), indent=2)
-    return _download(data.encode(), "application/json", f"{run_id}.json")
+    return _download(data.encode(), "application/json", f"{run.id}.json")
+
+
+def _start(session: Session) -> Vector:
+    if session.start is None:
+        raise HTTPException(404, "no start has been picked yet")
+    return session.start
+
+
+def _best_after(index: int, session: Session) -> Vector:
+    if index >= len(session.steps):
+        raise HTTPException(404, f"round {index} has not been answered")
+    return session.steps[index].best
 
 
 async def _rendered(
-    request: Request,
-    studio: Studio,
-    run_id: str,
-    choose: Callable[[Session], Vector],
-    size: int | None = None,
+    request: Request, run: OpenRun, choose: Callable[[Session], Vector], size: int | None = None
 ) -> Response:
     def request_exhibit() -> Future[Exhibit]:
-        with studio.session(run_id) as session:
-            return studio.exhibit(session, choose(session), size)
+        with run.session() as session:
+            return exhibits.of(run.studio, session, choose(session), size)
 
     future = await run_in_threadpool(request_exhibit)
     with _render_errors():
@@ -259,34 +241,19 @@ async def _rendered(
     return Response(exhibit.data, media_type=exhibit.media_type, headers=headers)
 
 
-def _requests(
-    studio: Studio, session: Session, candidates: Sequence[Vector]
-) -> list[Future[Exhibit]]:
-    """Request the exhibits of several candidates, or none of them if one is refused."""
-    futures: list[Future[Exhibit]] = []
-    try:
-        for candidate in candidates:
-            futures.append(studio.exhibit(session, candidate))
-    except TooManyRequests:
-        for future in futures:
-            future.cancel()
-        raise
-    return futures
-
-
 async def _exhibits(request: Request, futures: Sequence[Future[Exhibit]]) -> list[Exhibit]:
     """Wait for exhibits, and cancel their requests if the client disconnects or one fails."""
     disconnect = asyncio.create_task(_disconnect(request))
     try:
-        exhibits = []
+        made = []
         for future in futures:
             rendered = asyncio.wrap_future(future)
             either: list[asyncio.Future[Any]] = [rendered, disconnect]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not rendered.done():
                 raise HTTPException(CLIENT_CLOSED_REQUEST, "the client disconnected")
-            exhibits.append(rendered.result())
-        return exhibits
+            made.append(rendered.result())
+        return made
     finally:
         disconnect.cancel()
         for future in futures:

@@ -1,7 +1,8 @@
 """Names of people. No name may pass for another one, and none for the owner's.
 
 Two names are the same if they differ only in case, in spaces, in Unicode forms of one character
-(NFKC), or in letters of other alphabets that look alike.
+(NFKC), or in letters of other alphabets that look alike. A new name must also differ to the eye:
+"AIice", with a capital i, is refused beside "Alice".
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _LOOKALIKES = (
 )
 _TO_LATIN = {ord(other): word[0] for word in _LOOKALIKES.split() for other in word[1:]}
 
+# Each word is a character, followed by ASCII characters that look like it in many fonts.
+_ASCII_LOOKALIKES = "l1|I o0O"
+_TO_SKELETON = {ord(other): word[0] for word in _ASCII_LOOKALIKES.split() for other in word[1:]}
 _ALPHABETS = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "COPTIC", "CHEROKEE", "GEORGIAN"}
 
 # Characters that draw nothing, besides those of the categories C (control) and Z (separator).
@@ -43,6 +47,15 @@ def name_key(name: str) -> str:
     """Return a form of a name that is equal for names that look alike."""
     plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return " ".join(plain.split()).translate(_TO_LATIN)
+
+
+def skeleton(name: str) -> str:
+    """Return a form of a name that is equal for names that cannot be told apart by eye.
+
+    A small i and a capital L look like nothing else, so Ali and All, Ian and Lan are different.
+    """
+    plain = unicodedata.normalize("NFKC", name).replace("i", "\0").replace("L", "\1")
+    return name_key(plain.translate(_TO_SKELETON).replace("rn", "m"))
 
 
 def check_name(name: str, taken: Iterable[str] = ()) -> None:
@@ -65,9 +78,9 @@ def check_name(name: str, taken: Iterable[str] = ()) -> None:
             f"the name {name!r} has letters of several alphabets in one word ({mixed}), which may "
             "look like another name; use one alphabet"
         )
-    key = name_key(name)
+    key, shape = name_key(name), skeleton(name)
     for other in taken:
-        if name_key(other) == key:
+        if name_key(other) == key or skeleton(other) == shape:
             raise InvalidInput(
                 f"the name {name!r} looks like {other!r}, which is taken in this run; "
                 "choose another"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from zorank import rng
+from zorank.errors import unknown_name
 from zorank.looks import LookPlan
 from zorank.protocols import Store
-from zorank.renderers.interface import ResolvedRenderer
+from zorank.renderers.interface import RendererKind, ResolvedRenderer
 from zorank.run import Run
 from zorank.studio.judging import Panel
-from zorank.studio.look_worker import looks_for
-from zorank.studio.methods import MethodSpec, make_optimizer
+from zorank.studio.look_worker import LookPlanner, looks_for
+from zorank.studio.methods import BY_LOOKS, MethodSpec, make_optimizer
 from zorank.studio.sessions import Session
 
 
@@ -45,28 +46,61 @@ class RunSettings:
     judge_meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def new_session(
-    store: Store, panel: Panel, renderer: ResolvedRenderer, plan: LookPlan | None, new: RunSettings
-) -> Session:
-    """Store a new run and return it as a session.
+@dataclass(frozen=True)
+class RunMaker:
+    """Makes runs.
 
-    Args:
-        store: where the run is stored.
+    Attributes:
+        store: where runs are stored.
+        renderers: the studio's renderers by name.
         panel: the available judges.
-        renderer: made with the run's options.
-        plan: how many looks the run can afford; None for a run without looks.
-        new: the run's settings.
+        method: the method of runs that name none.
+        planner: says how many looks a run can afford.
     """
-    optimizer = make_optimizer(new.method, new.m, renderer, plan)
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if new.seed is None else new.seed
-    x0 = rng.for_content(seed, b"start").standard_normal(renderer.dim)
-    meta = _meta(renderer, plan, new)
-    judge = panel.choice(meta, renderer)
-    if judge is not None and "judge" in new.judge_meta:
-        panel.make(judge)  # fails before the run is stored, not after
-    looks = looks_for(meta, renderer, seed)
-    run = Run(optimizer, x0, seed, store, meta=meta, trace=True, record_slates=True, looks=looks)
-    return Session(run, renderer, judge)
+
+    store: Store
+    renderers: Mapping[str, RendererKind]
+    panel: Panel
+    method: MethodSpec | None
+    planner: LookPlanner = field(default_factory=LookPlanner)
+
+    def make(self, new: RunSettings) -> Session:
+        """Store a new run and return it as a session."""
+        if new.renderer not in self.renderers:
+            raise unknown_name("renderer", new.renderer, self.renderers)
+        kind = self.renderers[new.renderer]
+        options = {**kind.defaults, **new.options}
+        new = replace(new, options=options, method=self._chosen(new.method))
+        renderer = kind.restore(options)
+        can_look = new.method is None or new.method.name == BY_LOOKS.name
+        plan = self.planner.plan(renderer, options) if can_look else None
+        return self._stored(new, renderer, plan)
+
+    def _chosen(self, given: MethodSpec | None) -> MethodSpec | None:
+        """Return the method of a new run; the studio's settings hold unless others are given."""
+        if self.method is None or given is None or given.name != self.method.name:
+            return given or self.method
+        return MethodSpec(given.name, {**self.method.settings, **given.settings})
+
+    def _stored(
+        self, new: RunSettings, renderer: ResolvedRenderer, plan: LookPlan | None
+    ) -> Session:
+        optimizer = make_optimizer(new.method, new.m, renderer, plan)
+        seed = int(np.random.SeedSequence().generate_state(1)[0]) if new.seed is None else new.seed
+        x0 = rng.for_content(seed, b"start").standard_normal(renderer.dim)
+        meta = _meta(renderer, plan, new)
+        judge = self.panel.choice(meta, renderer)
+        if judge is not None and "judge" in new.judge_meta:
+            self.panel.make(judge)  # fails before the run is stored, not after
+        looks = looks_for(meta, renderer, seed)
+        begun = Run(
+            *(optimizer, x0, seed, self.store),
+            meta=meta,
+            trace=True,
+            record_slates=True,
+            looks=looks,
+        )
+        return Session(begun, renderer, judge)
 
 
 def _meta(renderer: ResolvedRenderer, plan: LookPlan | None, new: RunSettings) -> dict[str, Any]:

@@ -15,12 +15,19 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field
 
 import anyio
+from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import BaseModel
 
 from zorank.errors import InvalidInput, StoreError
 
 PAUSE = 0.05
 """The least number of seconds between two updates of a run's events."""
+
+PAUSE_PER_PAGE = 5e-4
+"""The same for each open page of all runs: many pages must not hold up answers."""
+
+PING = 15.0
+"""Seconds without an event after which a page gets a comment, so that proxies keep it open."""
 
 COMPUTING = 4
 """How many runs compute their events at once; answers use other threads."""
@@ -30,11 +37,15 @@ Events = Mapping[str, BaseModel]
 
 @dataclass(frozen=True)
 class Event:
-    """The current content of one event, as JSON, and the number of its last change."""
+    """The current content of one event, as JSON, and the number of its last change.
+
+    Attributes:
+        sent: the event as every page receives it.
+    """
 
     number: int
-    name: str
     data: str
+    sent: bytes
 
 
 @dataclass(eq=False)
@@ -59,9 +70,9 @@ class _Channel:
             page.woken.set()
 
     def newer(self, is_owner: bool, number: int) -> list[Event]:
-        """Return the events of a role that changed after `number`, in the order of their names."""
-        mine = [event for (owner, _), event in self.events.items() if owner == is_owner]
-        return [event for event in mine if event.number > number]
+        """Return the events of a role that changed after `number`, in the order of change."""
+        mine = (event for (owner, _), event in self.events.items() if owner == is_owner)
+        return sorted((e for e in mine if e.number > number), key=lambda e: e.number)
 
 
 class Notifier:
@@ -111,14 +122,10 @@ class Notifier:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._wake_all)
 
-    def id_of(self, event: Event) -> str:
-        """Return the id that a page sends when it reconnects."""
-        return f"{self._epoch}-{event.number}"
-
     async def follow(
         self, run: str, is_owner: bool, may_follow: Callable[[], bool], last_id: str | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Yield the events of a run for one page: the current ones first, then each change.
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield what one page receives: the current events of a run, then those that change.
 
         Args:
             run: the run's id.
@@ -139,10 +146,15 @@ class Notifier:
                     links = channel.link_changes
                     if not await anyio.to_thread.run_sync(may_follow):
                         return
-                for event in sorted(channel.newer(is_owner, sent), key=lambda e: e.number):
-                    yield event
-                    sent = event.number
-                await page.woken.wait()
+                if newer := channel.newer(is_owner, sent):
+                    yield b"".join(event.sent for event in newer)
+                    sent = newer[-1].number
+                    continue  # there may be others already
+                try:
+                    async with asyncio.timeout(PING):
+                        await page.woken.wait()
+                except TimeoutError:
+                    yield KEEPALIVE_COMMENT
         finally:
             channel.pages.discard(page)
             if not channel.pages and self._channels.get(run) is channel:
@@ -158,8 +170,10 @@ class Notifier:
         channel = self._channels.get(run)
         if channel is None:
             return
-        channel.link_changes += links
         channel.stale = True
+        if links:
+            channel.link_changes += 1
+            channel.wake()
         if channel.updating is None:
             channel.updating = asyncio.create_task(self._keep_updated(run, channel))
 
@@ -167,28 +181,34 @@ class Notifier:
         try:
             while channel.stale and not self._closed:
                 await self._update(run, channel)
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(max(PAUSE, PAUSE_PER_PAGE * self.pages))
         finally:
             channel.updating = None
 
     async def _update(self, run: str, channel: _Channel) -> None:
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(COMPUTING)
-        channel.stale = False
+        channel.stale, changed = False, False
         for is_owner in {page.is_owner for page in channel.pages}:
             try:
                 found = await anyio.to_thread.run_sync(
                     self._serialized, run, is_owner, limiter=self._limiter
                 )
             except (InvalidInput, StoreError):  # the run was deleted, or cannot be read
-                channel.ended = True
+                channel.ended = changed = True
                 break
             for name, data in found.items():
                 known = channel.events.get((is_owner, name))
                 if known is None or known.data != data:
-                    number = next(self._numbers)
-                    channel.events[is_owner, name] = Event(number, name, data)
-        channel.wake()
+                    channel.events[is_owner, name] = self._event(name, data)
+                    changed = True
+        if changed:
+            channel.wake()
+
+    def _event(self, name: str, data: str) -> Event:
+        number = next(self._numbers)
+        sent = format_sse_event(data_str=data, event=name, id=f"{self._epoch}-{number}")
+        return Event(number, data, sent)
 
     def _serialized(self, run: str, is_owner: bool) -> dict[str, str]:
         events = self._compute(run, is_owner)

@@ -13,7 +13,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
 from zorank.studio import metrics
-from zorank.studio.dependencies import CurrentStudio, Owner
+from zorank.studio.dependencies import Owner
 from zorank.studio.security import HEALTH
 
 router = APIRouter(include_in_schema=False)
@@ -64,8 +64,7 @@ async def show_health(request: Request) -> Response:
 
 
 @router.get("/metrics")
-async def show_metrics(request: Request, studio: CurrentStudio, _: Owner) -> Response:
-    """Return the numbers about this process for Prometheus."""
-    state = request.app.state
-    text = metrics.text(studio, state.notifier, state.observer.times)
-    return PlainTextResponse(text, media_type=metrics.CONTENT_TYPE)
+async def show_metrics(request: Request, _: Owner) -> Response:
+    """Return the numbers about this studio for Prometheus."""
+    numbers: metrics.Metrics = request.app.state.metrics
+    return PlainTextResponse(numbers.text(), media_type=metrics.CONTENT_TYPE)

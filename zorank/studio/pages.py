@@ -106,7 +106,8 @@ def _enter(request: Request, access: Access) -> Response:
 def _message(request: Request, status: int, heading: str, text: str) -> Response:
     access: Access | None = getattr(request.state, "access", None)
     role = "rater" if access is None else access.role
-    values = {"title": heading, "role": role, "heading": heading, "text": text}
+    shown = {"heading": heading, "text": text, "status": status}
+    values = {"title": heading, "role": role, **shown}
     return templates.TemplateResponse(request, "message.html", values, status_code=status)
 
 

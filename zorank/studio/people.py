@@ -25,8 +25,9 @@ from zorank._raters import (
 )
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
+from zorank.studio.access import new_invitation
+from zorank.studio.models.people import PersonInfo
 from zorank.studio.names import OWNER_NAME, check_name, name_key
-from zorank.studio.responses.people import PersonInfo
 from zorank.studio.sessions import NotFound, Session
 from zorank.types import Json
 
@@ -46,6 +47,20 @@ class People:
         self._store = store
         self._meta = meta
         self._changed = changed
+
+    def share(self, run: str) -> str:
+        """Return a new token for the link that raters share; earlier ones stop working."""
+        self._meta(run)
+        token, digest = new_invitation(run)
+        self._store.change_meta(run, {"invitation": digest})
+        self._changed(run)
+        return token
+
+    def unshare(self, run: str) -> None:
+        """Invalidate the link that raters share."""
+        self._meta(run)
+        self._store.change_meta(run, {}, dropped=["invitation"])
+        self._changed(run)
 
     def invite(self, run: str, name: str, role: Literal["rater", "viewer"]) -> Member:
         """Invite a person by name; the links of others stay as they are."""

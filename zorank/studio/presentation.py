@@ -6,13 +6,20 @@ on how it was made. `shown[p]` is the candidate at screen position p.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from zorank import rng
 from zorank.types import Group, Ranking, RunRecord
 
 
 def shown_order(record: RunRecord, index: int, m: int) -> Group:
     """Return the candidate at each screen position of round `index`; deterministic."""
-    generator = rng.for_content(record.seed, record.name.encode(), index.to_bytes(8, "little"))
+    return _shuffled(record.seed, record.name, index, m)
+
+
+@lru_cache(maxsize=1024)
+def _shuffled(seed: int, name: str, index: int, m: int) -> Group:
+    generator = rng.for_content(seed, name.encode(), index.to_bytes(8, "little"))
     return tuple(int(i) for i in generator.permutation(m))
 
 

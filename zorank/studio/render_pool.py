@@ -20,60 +20,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, fields
 from functools import partial
 from hashlib import blake2b
 
-from zorank.errors import InvalidInput, RenderError, TooManyRequests
+from zorank.errors import RenderError, TooManyRequests
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.studio.exhibit_cache import ExhibitCache, check_data
-from zorank.studio.render_queue import FairQueue, Key, RenderTask, Urgency
+from zorank.studio.render_limits import RenderLimits, RenderStats
+from zorank.studio.render_queue import FairQueue, Key, RenderTask, Urgency, cancel, fail, fulfil
+from zorank.studio.shared_exhibits import SharedExhibits
 from zorank.types import Exhibit, Vector
 
 __all__ = ["RenderLimits", "RenderPool", "RenderStats", "Urgency", "fingerprint"]
-
-
-@dataclass(frozen=True)
-class RenderLimits:
-    """Bounds of the memory that rendering takes.
-
-    Attributes:
-        cache: size of the cache of exhibits in bytes; the latest exhibit is always kept.
-        queued_per_run: largest number of exhibits of one run that wait to be rendered.
-        queued: largest number of exhibits of all runs that wait to be rendered.
-    """
-
-    cache: int = 256 * 2**20
-    queued_per_run: int = 256
-    queued: int = 2048
-
-    def __post_init__(self) -> None:
-        for limit in fields(self):
-            if getattr(self, limit.name) < 1:
-                raise InvalidInput(f"the limit {limit.name} must be at least 1")
-
-
-@dataclass(frozen=True)
-class RenderStats:
-    """Numbers about a pool: totals since it was made, and its current state.
-
-    Attributes:
-        done: exhibits rendered.
-        failed: exhibits whose rendering failed.
-        refused: requests refused or dropped because a queue was full.
-        seconds: time spent rendering, added up over the threads.
-        queued: exhibits that wait to be rendered.
-        rendering: exhibits that are being rendered.
-        cached_bytes: size of the cached exhibits.
-    """
-
-    done: int
-    failed: int
-    refused: int
-    seconds: float
-    queued: int
-    rendering: int
-    cached_bytes: int
+PATIENCE = 60.0
+"""Seconds to wait for another process that renders the same exhibit."""
+PAUSE = 0.02
+"""Seconds between two looks for that exhibit."""
 
 
 class RenderPool:
@@ -84,6 +46,7 @@ class RenderPool:
         limits: bounds of the cache and of the queue.
         on_change: called with a run's name when one of its exhibits is finished or has failed, and
             when progress or a preview arrives. Any thread may call it, and a slow renderer often.
+        shared: exhibits that other processes render.
     """
 
     def __init__(
@@ -91,8 +54,10 @@ class RenderPool:
         workers: int = 3,
         limits: RenderLimits | None = None,
         on_change: Callable[[str], None] | None = None,
+        shared: SharedExhibits | None = None,
     ) -> None:
         self.on_change = on_change
+        self._shared = shared
         self._limits = limits or RenderLimits()
         self._threads_per_run = max(workers - 1, 1)
         self._changed = threading.Condition(threading.Lock())
@@ -102,6 +67,7 @@ class RenderPool:
         self._threads: Counter[str] = Counter()
         self._cache = ExhibitCache(self._limits.cache)
         self._done, self._failed, self._refused, self._seconds = 0, 0, 0, 0.0
+        self._from_others = 0
         self._closed = False
         # A thread that is inside of a model's library when Python exits would crash the process.
         atexit.register(self.close)
@@ -139,7 +105,7 @@ class RenderPool:
                 cancelled += task.release_speculative()
                 if not task.waiting:
                     self._queue.remove(task)
-        _cancel(cancelled)
+        cancel(cancelled)
 
     def ready(self, run: str, candidates: Iterable[Vector], size: int) -> int:
         """Count the candidates that are rendered already."""
@@ -179,6 +145,7 @@ class RenderPool:
                 len(self._queue),
                 len(self._rendering),
                 self._cache.size,
+                self._from_others,
             )
 
     def forget(self, run: str) -> None:
@@ -189,7 +156,9 @@ class RenderPool:
             for task in dropped:
                 self._queue.remove(task)
             waiting = [future for task in dropped for future in task.release()]
-        _fail(waiting, RenderError(f"run {run!r} was deleted before this was rendered"))
+        if self._shared is not None:
+            self._shared.forget(run)
+        fail(waiting, RenderError(f"run {run!r} was deleted before this was rendered"))
 
     def close(self, patience: float = 10.0) -> None:
         """Stop, and wait at most `patience` seconds for renderings in progress."""
@@ -216,7 +185,7 @@ class RenderPool:
             task.join(future, urgency, next(self._numbers))
             self._changed.notify_all()
         future.add_done_callback(partial(self._leave, task))
-        _cancel(dropped)
+        cancel(dropped)
         return future
 
     def _make_room(self, run: str, urgency: Urgency) -> list[Future[Exhibit]]:
@@ -244,7 +213,13 @@ class RenderPool:
 
     def _work(self) -> None:
         while tasks := self._next():
-            self._render(tasks)
+            if self._shared is None:
+                self._render(tasks)
+            else:
+                self._render_once(tasks, self._shared)
+            with self._changed:
+                self._threads -= Counter([tasks[0].run])  # removes a run that has no thread left
+                self._changed.notify_all()
 
     def _next(self) -> list[RenderTask]:
         """Wait for tasks that can share a call, and start them; none if the pool is closed."""
@@ -271,7 +246,27 @@ class RenderPool:
             self._threads[task.run] += 1
         return task
 
-    def _render(self, tasks: Sequence[RenderTask]) -> None:
+    def _render_once(self, tasks: Sequence[RenderTask], shared: SharedExhibits) -> None:
+        """Render tasks, but take the exhibits that other processes render from them."""
+        left, deadline = list(tasks), time.monotonic() + PATIENCE
+        while left:
+            found, claimed, left = shared.sort(left)
+            for task, exhibit in found:
+                self._finish([task], [exhibit])
+            if claimed:
+                shared.release(claimed, self._render(claimed))
+            elif left and self._closed:
+                closing = RenderError("the studio is closing")
+                self._finish(left, [], time.perf_counter(), closing)
+                return
+            elif left and time.monotonic() > deadline:
+                self._render(left)
+                return
+            elif left:
+                time.sleep(PAUSE)
+
+    def _render(self, tasks: Sequence[RenderTask]) -> Sequence[Exhibit]:
+        """Render tasks in one call, and return the exhibits; none if that failed."""
         renderer, urgency, run = tasks[0].renderer, tasks[0].urgency, tasks[0].run
         started = time.perf_counter()
 
@@ -296,51 +291,45 @@ class RenderPool:
             check_data(exhibits)
         except BaseException as error:  # a user's renderer may raise anything, also SystemExit
             reported = error if isinstance(error, Exception) else RenderError(repr(error))
-            for futures in self._finish(tasks, [], started):
-                _fail(futures, reported)
-        else:
-            finished = self._finish(tasks, exhibits, started)
-            for futures, exhibit in zip(finished, exhibits, strict=True):
-                _fulfil(futures, exhibit)
-        self._notify(run)
+            self._finish(tasks, [], started, reported)
+            return []
+        self._finish(tasks, exhibits, started)
+        return exhibits
 
     def _finish(
-        self, tasks: Sequence[RenderTask], exhibits: Sequence[Exhibit], started: float
-    ) -> list[list[Future[Exhibit]]]:
-        """Cache these exhibits, none if the rendering failed; return the futures of each task."""
+        self,
+        tasks: Sequence[RenderTask],
+        exhibits: Sequence[Exhibit],
+        started: float | None = None,
+        error: Exception | None = None,
+    ) -> None:
+        """Cache exhibits and fulfil their futures, or report an error to them.
+
+        `started` is None for exhibits of another process.
+        """
         with self._changed:
-            for task, exhibit in zip(tasks, exhibits, strict=False):
+            for task, exhibit in zip(tasks, exhibits, strict=error is None):
                 self._cache.add(task.key, exhibit)
             for task in tasks:
                 del self._rendering[task.key]
-            self._threads -= Counter([tasks[0].run])  # removes a run that has no thread left
-            self._done += len(exhibits)
-            self._failed += len(tasks) - len(exhibits)
-            self._seconds += time.perf_counter() - started
+            if started is None:
+                self._from_others += len(exhibits)
+            else:
+                self._done += len(exhibits)
+                self._failed += len(tasks) - len(exhibits)
+                self._seconds += time.perf_counter() - started
             self._changed.notify_all()
-            return [task.release() for task in tasks]
+            finished = [task.release() for task in tasks]
+        if error is not None:
+            fail(itertools.chain(*finished), error)
+        for futures, exhibit in zip(finished, exhibits, strict=error is None):
+            fulfil(futures, exhibit)
+        self._notify(tasks[0].run)
 
     def _notify(self, run: str) -> None:
         if self.on_change is not None:
             with contextlib.suppress(Exception):  # a listener must not fail a rendering
                 self.on_change(run)
-
-
-def _cancel(futures: Iterable[Future[Exhibit]]) -> None:
-    for future in futures:
-        future.cancel()
-
-
-def _fail(futures: Iterable[Future[Exhibit]], error: Exception) -> None:
-    for future in futures:
-        if future.set_running_or_notify_cancel():
-            future.set_exception(error)
-
-
-def _fulfil(futures: Iterable[Future[Exhibit]], exhibit: Exhibit) -> None:
-    for future in futures:
-        if future.set_running_or_notify_cancel():
-            future.set_result(exhibit)
 
 
 def fingerprint(candidate: Vector) -> str:

@@ -159,3 +159,23 @@ class FairQueue:
 
 def _first(tasks: Iterable[RenderTask]) -> RenderTask:
     return min(tasks, key=lambda task: (task.urgency, task.number))
+
+
+def cancel(futures: Iterable[Future[Exhibit]]) -> None:
+    """Cancel futures."""
+    for future in futures:
+        future.cancel()
+
+
+def fail(futures: Iterable[Future[Exhibit]], error: Exception) -> None:
+    """Report an error to futures that are not cancelled."""
+    for future in futures:
+        if future.set_running_or_notify_cancel():
+            future.set_exception(error)
+
+
+def fulfil(futures: Iterable[Future[Exhibit]], exhibit: Exhibit) -> None:
+    """Give an exhibit to futures that are not cancelled."""
+    for future in futures:
+        if future.set_running_or_notify_cancel():
+            future.set_result(exhibit)

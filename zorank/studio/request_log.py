@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from starlette.types import Message, Scope, Send
 
-from zorank.studio.metrics import RequestTimes
+from zorank.studio.metrics import Metrics
 
 LOG = logging.getLogger("zorank.requests")
 CLIENT_CLOSED_REQUEST = 499
@@ -28,10 +28,11 @@ class RequestObserver:
 
     Args:
         token: the owner's token, which never appears in the log.
+        metrics: counts the requests.
     """
 
-    def __init__(self, token: str) -> None:
-        self.times = RequestTimes()
+    def __init__(self, token: str, metrics: Metrics) -> None:
+        self._metrics = metrics
         self._token = token
 
     def watch(self, scope: Scope, send: Send) -> RequestWatch:
@@ -40,7 +41,7 @@ class RequestObserver:
 
     def record(self, scope: Scope, status: int, seconds: float) -> None:
         """Record a request when its response begins."""
-        self.times.add(route_of(scope), status, seconds)
+        self._metrics.count(route_of(scope), status, seconds)
         if LOG.isEnabledFor(logging.INFO):
             access = scope.get("state", {}).get("access")
             fields = {

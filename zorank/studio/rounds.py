@@ -1,7 +1,8 @@
-"""Moves a run from round to round: closes rounds, makes the next one wait, prepares it."""
+"""Moves a run from round to round: stores answers, closes rounds, prepares the next one."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from zorank.studio import judging
 from zorank.studio.deadlines import Deadlines
 from zorank.studio.previews import Previews
 from zorank.studio.sessions import Session
-from zorank.types import Poll, Snapshot
+from zorank.types import Ballot, Poll, Ranking, Snapshot
 
 
 class Rounds:
@@ -20,8 +21,8 @@ class Rounds:
 
     Args:
         store: where runs are stored.
-        snapshot: reads a run's snapshot, checked.
-        verdict: returns the judge's verdict on a run's waiting round, if it has one.
+        read: returns a checked snapshot of a run, and when it was read.
+        judges: scores slates.
         previews: renders rounds before browsers ask for them.
         deadlines: closes rounds at their deadline.
         clock: returns the time in seconds since 1970.
@@ -30,15 +31,15 @@ class Rounds:
     def __init__(
         self,
         store: Store,
-        snapshot: Callable[[str], Snapshot],
-        verdict: Callable[[Session], judging.Verdict | None],
+        read: Callable[[str], tuple[Snapshot, float]],
+        judges: judging.JudgeWorker,
         previews: Previews,
         deadlines: Deadlines,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
-        self._snapshot = snapshot
-        self._verdict = verdict
+        self._read = read
+        self._judges = judges
         self._previews = previews
         self._deadlines = deadlines
         self._clock = clock
@@ -50,9 +51,36 @@ class Rounds:
         and still be open; nothing is rendered yet.
         """
         session.run.ask()
-        session.take(self._snapshot(session.run.name))
+        session.take(*self._read(session.run.name))
         self.advance(session)
         session.unfinished = False
+
+    def store_answer(
+        self, session: Session, index: int, on_screen: Ranking, rater: str
+    ) -> tuple[str, ...]:
+        """Store a rater's answer to the waiting round; return what it counts as.
+
+        One rater's answer is told to the run. If a round has several raters, it is a ballot, and
+        `advance` closes the round with the last one.
+        """
+        ranking = session.ranking(on_screen)
+        if session.raters_needed == 1 and not session.ballots:
+            note = self.judge_note(session)
+            session.run.tell(ranking, rater=rater, round=index, note=note)
+            return ("answers",)
+        session.ballots = self._store.cast(session.run.name, index, Ballot(rater, ranking))
+        return ("answers", "ballots")
+
+    def try_advance(self, session: Session) -> None:
+        """Advance after a stored answer; if that fails, it is done when the run is used next."""
+        try:
+            self.advance(session)
+        except Exception as error:
+            session.unfinished = True
+            logging.getLogger("zorank").warning(
+                "run %s: the answer is stored, but what follows failed: %s",
+                *(session.run.name, error),
+            )
 
     def advance(self, session: Session) -> None:
         """Close the waiting round if it has its ballots; make a round wait, and prepare it."""
@@ -83,13 +111,20 @@ class Rounds:
                 return
             except StaleAnswer:
                 run.ask()
-                session.take(self._snapshot(run.name))
+                session.take(*self._read(run.name))
+
+    def verdict(self, session: Session) -> judging.Verdict | None:
+        """Return the judge's verdict on the waiting round; None without a judge or until then."""
+        if session.judge is None:
+            return None
+        slate = session.run.ask()
+        return self._judges.verdict(session.run.name, session.judge, session.renderer, slate)
 
     def judge_note(self, session: Session) -> dict[str, Any]:
         """Return the judge's scores as the log keeps them with an answer."""
         if session.judge is None:
             return {}
-        return judging.note_of(session.judge, self._verdict(session))
+        return judging.note_of(session.judge, self.verdict(session))
 
     def store_looks_problem(self, session: Session) -> None:
         """Store why a run's looks failed, so that they are not tried again."""

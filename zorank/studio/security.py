@@ -178,13 +178,16 @@ class GuardMiddleware:
     """
 
     def __init__(
-        self, app: ASGIApp, guard: Guard, refuse: Refuse, observer: RequestObserver
+        self,
+        app: ASGIApp,
+        guard: Guard,
+        refuse: Refuse,
+        observer: RequestObserver,
+        wrong_tokens: WrongTokens,
     ) -> None:
-        self.app = app
-        self._observer = observer
-        self.guard = guard
-        self._refuse = refuse
-        self._wrong_tokens = WrongTokens()
+        self.app, self.guard = app, guard
+        self._refuse, self._observer = refuse, observer
+        self._wrong_tokens = wrong_tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""

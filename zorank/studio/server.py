@@ -93,6 +93,7 @@ def serve(
         method=method,
         public_url=public_url,
         server_limits=limits,
+        place=None if worker is None else worker.place.existing(),
     )
     raise_file_limit()
     settings = uvicorn.Config(
@@ -107,7 +108,7 @@ def serve(
     )
     server = _Server(settings)
     server.ends_process = True
-    ready = announce if worker is None else be_ready
+    ready = announce if worker is None else partial(be_ready, worker.place)
     threading.Thread(target=_when_started, args=(server, ready), daemon=True).start()
     # The first picture may have to load a model: do that while the page opens.
     threading.Thread(target=_warm_up, args=(list(kinds.values())[:1],), daemon=True).start()
@@ -182,8 +183,8 @@ class _Server(uvicorn.Server):
 
     At shutdown it ends the event streams of open pages, which would never end by themselves, and
     waits for other requests for a while. Threads cannot be interrupted: if one still works then,
-    for example because the database is locked, the process ends without it. Its client sees a
-    closed connection, and what it stored stays stored.
+    for example because the database is locked or a renderer does not return, the process ends
+    without it. Its client sees a closed connection, and what it stored stays stored.
 
     Attributes:
         ends_process: whether the process is this server's own, so that it may end it.
@@ -199,8 +200,7 @@ class _Server(uvicorn.Server):
 
     def _end(self, sig: int) -> None:
         time.sleep(GRACE + 2)
-        self.config.app.state.studio.render_pool.close()  # type: ignore[union-attr]
-        os._exit(128 + sig)
+        os._exit(128 + sig)  # also in the middle of a rendering: Python's memory stays as it is
 
 
 def _when_started(server: uvicorn.Server, then: Callable[[], None]) -> None:

@@ -8,6 +8,7 @@ an answer costs one `tell`, and reading earlier rounds costs none.
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field, replace
 
 from zorank.errors import InvalidInput, StaleAnswer
@@ -17,6 +18,7 @@ from zorank.run import Run, Step
 from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
+from zorank.studio.models.rounds import ShownRound
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.types import (
     Ballot,
@@ -51,6 +53,10 @@ class Session:
         likely: the probable next slate, if it hardly depends on the answer.
         ahead: candidates that are served before their round, by fingerprint.
         announced: the metadata that open pages were last told of, after a change elsewhere.
+        record: the run's record without its log, with the metadata of the last snapshot.
+        described: the waiting round as everybody sees it, and what that was made from.
+        seen_at: when the last snapshot was read, by `time.perf_counter`.
+        left_at: when the session was last used.
     """
 
     run: Run
@@ -63,19 +69,19 @@ class Session:
     likely: Slate | None = None
     ahead: dict[str, Vector] = field(default_factory=dict)
     announced: Json | None = None
+    described: tuple[object, ShownRound] | None = None
+    record: RunRecord = field(init=False)
+    seen_at: float = 0.0
+    left_at: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self) -> None:
-        self._record = self.run.record
-
-    @property
-    def record(self) -> RunRecord:
-        """The run's record without its log, with the metadata of the last snapshot."""
-        return self._record
+        self.record = self.run.record
+        self._taken: Snapshot | None = None
 
     @property
     def meta(self) -> Json:
         """The studio's data about the run, as of the last snapshot."""
-        return self._record.meta
+        return self.record.meta
 
     @property
     def raters_needed(self) -> int:
@@ -98,12 +104,17 @@ class Session:
         return max(self.raters_needed - len(self.ballots), 0)
 
     @property
-    def due(self) -> float | None:
-        """When the waiting round closes with the ballots it has; None without any."""
+    def closes_at(self) -> float | None:
+        """When the waiting round closes if it has a ballot; None if only answers close it."""
         seconds = self.meta.get("deadline")
-        if seconds is None or not self.ballots or self.missing_answers == 0:
+        if seconds is None or self.raters_needed == 1 or self.missing_answers == 0:
             return None
         return self.waiting.shown_at + float(seconds)
+
+    @property
+    def due(self) -> float | None:
+        """When the waiting round closes with the ballots it has; None without any."""
+        return self.closes_at if self.ballots else None
 
     def is_overdue(self, now: float) -> bool:
         """Whether the waiting round closes now with the ballots it has."""
@@ -125,15 +136,26 @@ class Session:
         """Whether the optimizer models each rater's noise, so that ballots need no weights."""
         return learns_raters(self.run.optimizer)
 
-    def take(self, seen: Snapshot) -> bool:
+    def take(self, snapshot: Snapshot, read_at: float) -> bool:
         """Take over a snapshot of the store; return whether the log was changed elsewhere."""
-        if seen.meta != self._record.meta:
-            self._record = replace(self._record, meta=seen.meta)
-        changed = self.run.refresh(seen)
+        if snapshot.meta != self.record.meta:
+            self.record = replace(self.record, meta=snapshot.meta)
+        changed = self.run.refresh(snapshot)
         if changed:
-            self.likely, self.prepared = None, None  # they followed from answers that may be gone
-        self.ballots = list(seen.ballots)
+            # They followed from answers that may be gone.
+            self.likely, self.prepared, self.described = None, None, None
+        self.ballots = list(snapshot.ballots)
+        self._taken, self.seen_at = snapshot, read_at
         return changed
+
+    def is_older(self, read_at: float) -> bool:
+        """Whether a snapshot that was read at this time has all that this process has stored."""
+        if self.left_at <= read_at:
+            return True
+        taken, log = self._taken, self.run.rounds()
+        if taken is None or self.seen_at > read_at:
+            return False
+        return taken.ends_with(log[-1] if log else None) and taken.ballots == (*self.ballots,)
 
     def check_waits(self, index: int, key: str | None = None) -> None:
         """Raise `StaleAnswer` unless round `index` waits and was shown under this key."""

@@ -6,41 +6,35 @@ looks to `LookWorker`, and work ahead of time to `Previews`.
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any
 
-from zorank import rng
 from zorank._raters import MEMBER
-from zorank.errors import InvalidInput, StoreError, ZorankError, unknown_name
+from zorank.errors import InvalidInput, StoreError, ZorankError
 from zorank.protocols import Store
-from zorank.renderers.interface import Offered, ResolvedRenderer, kinds_of
-from zorank.run import Run
+from zorank.renderers.interface import Offered, kinds_of
 from zorank.slates import Slate
 from zorank.studio import judging, look_worker
-from zorank.studio.access import OWNER, Access, new_invitation
-from zorank.studio.agreement import Agreement
+from zorank.studio.access import OWNER, Access
 from zorank.studio.deadlines import Deadlines
 from zorank.studio.limits import Limits
 from zorank.studio.loaded_runs import LoadedRuns
-from zorank.studio.methods import BY_LOOKS, MethodSpec
-from zorank.studio.new_run import RunSettings, new_session
+from zorank.studio.methods import MethodSpec
+from zorank.studio.new_run import RunMaker, RunSettings
 from zorank.studio.people import People, check_rater
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
 from zorank.studio.rounds import Rounds
-from zorank.studio.run_meta import check_meta, is_listed
+from zorank.studio.seen import Seen
 from zorank.studio.sessions import NoAccess, NotFound, Session
+from zorank.studio.shared_exhibits import SharedExhibits
+from zorank.studio.stored_runs import StoredRuns
 from zorank.studio.urls import Urls
-from zorank.types import Ballot, Exhibit, Ranking, RunRecord, Snapshot, Vector
-
-NO_SUCH_RUN = "there is no such run; it may have been deleted"
+from zorank.types import Ranking
 
 
 class Studio:
@@ -48,6 +42,8 @@ class Studio:
 
     Attributes:
         on_change: called with the id of a run that has changed, and whether its links have.
+        stored: lists the runs in the store, and reads them.
+        rounds: moves a run from round to round.
         people: invites, lists and forgets people.
         clock: returns the time in seconds since 1970.
         has_pages: whether a run has open pages.
@@ -65,24 +61,26 @@ class Studio:
         method: MethodSpec | None = None,
         limits: RenderLimits | None = None,
         most_runs: int = Limits.runs,
+        shared: SharedExhibits | None = None,
     ) -> None:
         self.store = store
         self.method = method
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
-        self.render_pool = RenderPool(workers, limits, on_change=self._pushes)
+        self.render_pool = RenderPool(workers, limits, self._pushes, shared)
         self.judge_worker = judging.JudgeWorker(self.render_pool, self.panel, self._pushes)
         self.look_worker = look_worker.LookWorker(
-            lambda session: self._rounds.store_looks_problem(session)
+            lambda session: self.rounds.store_looks_problem(session)
         )
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
-        self._planner = look_worker.LookPlanner()
         self.on_change: Callable[[str, bool], None] = lambda run, links: None
+        self.stored = StoredRuns(store, self.renderers, self.panel)
+        self._maker = RunMaker(store, self.renderers, self.panel, method)
         self.people = People(store, self.meta, self._people_changed)
         self.clock: Callable[[], float] = time.time
         self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
-        self._rounds = Rounds(
-            *(store, self._snapshot, self.verdict, self.previews, self.deadlines),
+        self.rounds = Rounds(
+            *(store, self.stored.read, self.judge_worker, self.previews, self.deadlines),
             clock=lambda: self.clock(),
         )
         self.has_pages: Callable[[str], bool] = lambda run: False
@@ -94,34 +92,11 @@ class Studio:
 
     def create(self, new: RunSettings) -> str:
         """Create a run and return its id."""
-        if new.renderer not in self.renderers:
-            raise unknown_name("renderer", new.renderer, self.renderers)
-        options = {**self.renderers[new.renderer].defaults, **new.options}
-        new = replace(new, options=options, method=self._method(new.method))
-        renderer = self.make_renderer(new.renderer, options)
-        can_look = new.method is None or new.method.name == BY_LOOKS.name
-        plan = self._planner.plan(renderer, options) if can_look else None
-        session = new_session(self.store, self.panel, renderer, plan, new)
+        session = self._maker.make(new)
         with session.lock:
-            self._rounds.recover(session)
+            self.rounds.recover(session)
         self._sessions.add(session)
         return session.run.name
-
-    def _method(self, given: MethodSpec | None) -> MethodSpec | None:
-        """Return the method of a new run; the studio's settings hold unless others are given."""
-        if self.method is None or given is None or given.name != self.method.name:
-            return given or self.method
-        return MethodSpec(given.name, {**self.method.settings, **given.settings})
-
-    def make_renderer(self, name: str, options: Mapping[str, Any]) -> ResolvedRenderer:
-        """Return the renderer of this name with these options."""
-        if name not in self.renderers:
-            raise unknown_name("renderer", name, self.renderers)
-        return self.renderers[name].restore(options)
-
-    def records(self) -> list[RunRecord]:
-        """Return the studio's runs, newest first, without runs of other programs."""
-        return [r for r in reversed(self.store.runs()) if is_listed(r, self.renderers)]
 
     @property
     def loaded(self) -> list[Session]:
@@ -129,19 +104,36 @@ class Studio:
         return self._sessions.all()
 
     @contextmanager
-    def session(self, run_id: str) -> Iterator[Session]:
-        """Lock a run that is up to date with one snapshot of the store."""
+    def session(self, run_id: str, seen: Seen | None = None) -> Iterator[Session]:
+        """Lock a run that is up to date with one snapshot of the store.
+
+        Args:
+            run_id: the run.
+            seen: what the request has seen of the store. Nothing is read if that is a snapshot,
+                or if another request has read one since this one began.
+        """
         with self.cached(run_id) as session:
-            if session.take(self._snapshot(run_id)) or session.unfinished:
-                self._rounds.recover(session)
+            changed = False
+            if seen is None or session.seen_at < seen.at:
+                newer = seen if seen is not None and session.is_older(seen.at) else None
+                changed = session.take(*self.stored.read(run_id, newer))
+            if changed or session.unfinished:
+                self.rounds.recover(session)
             self.deadlines.set(run_id, session.due)
-            yield session
+            try:
+                yield session
+            except BaseException:
+                session.seen_at = 0.0  # it may know less than the store: the next request reads
+                raise
 
     @contextmanager
     def cached(self, run_id: str) -> Iterator[Session]:
         """Lock a run as this process knows it; the store is read only if it is not loaded."""
         with self._sessions.use(run_id) as session, session.lock:
-            yield session
+            try:
+                yield session
+            finally:
+                session.left_at = time.perf_counter()
 
     def changed_elsewhere(self, run_id: str | None, followed: Iterable[str]) -> None:
         """Load what another process changed in a run; None stands for all runs with open pages."""
@@ -185,26 +177,15 @@ class Studio:
             access: the link that the answer came through; it may have ended in the meantime.
         """
         self.previews.supersede(run_id)
-        with self.session(run_id) as session:
+        # A link may have ended while the answer was uploaded or waited, so its run is read again.
+        seen = access.seen if access.role == "owner" else None
+        with self.session(run_id, seen) as session:
             if not access.is_valid(session.meta):
                 raise NoAccess("your link is no longer valid; ask for a new one")
             check_rater(rater, access.name, access.role == "owner", session)
             session.check_waits(index, key)
-            ranking = session.ranking(on_screen)
-            if session.raters_needed == 1 and not session.ballots:
-                note = self._rounds.judge_note(session)
-                session.run.tell(ranking, rater=rater, round=index, note=note)
-                self._count("answers")
-            else:
-                session.ballots = self.store.cast(run_id, index, Ballot(rater, ranking))
-                self._count("answers", "ballots")
-            try:
-                self._rounds.advance(session)
-            except Exception as error:
-                session.unfinished = True
-                logging.getLogger("zorank").warning(
-                    "run %s: the answer is stored, but what follows failed: %s", run_id, error
-                )
+            self._count(*self.rounds.store_answer(session, index, on_screen, rater))
+            self.rounds.try_advance(session)
         self.on_change(run_id, False)
         return session
 
@@ -214,8 +195,8 @@ class Studio:
             session.check_waits(index)
             if not session.ballots:
                 raise InvalidInput("nobody has answered this round yet; it cannot be closed")
-            self._rounds.close(session)
-            self._rounds.advance(session)
+            self.rounds.close(session)
+            self.rounds.advance(session)
         self.on_change(run_id, False)
         return session
 
@@ -224,7 +205,7 @@ class Studio:
         with self.session(run_id) as session:
             session.run.undo(rounds)
             session.ballots = []
-            self._rounds.advance(session)
+            self.rounds.advance(session)
         self.on_change(run_id, False)
         return session
 
@@ -233,29 +214,29 @@ class Studio:
     ) -> Slate | None:
         """Preview the slate that would follow this draft answer, and start to render it."""
         following = self.previews.preview(session, index, on_screen, number)
-        self._rounds.store_looks_problem(session)
+        self.rounds.store_looks_problem(session)
         return following
 
     def branch(self, run_id: str, round: int | None = None, title: str = "") -> str:
         """Create a run that shares this one's first rounds, and return its id."""
         with self.session(run_id) as session:
-            self._rounds.store_looks_problem(session)
+            self.rounds.store_looks_problem(session)
             branch = Session(session.run.branch(round), session.renderer, session.judge)
             title = title or f"{session.meta['title']} (branch)"
         name = branch.run.name
         links = [key for key in branch.meta if key == "invitation" or key.startswith(MEMBER)]
         self.store.change_meta(name, {"title": title}, dropped=links)
         with branch.lock:
-            self._rounds.recover(branch)
+            self.rounds.recover(branch)
         self._sessions.add(branch)
         return name
 
     def delete(self, run_id: str) -> None:
         """Delete a run, its log and its exhibits; also a damaged run."""
         try:
-            self._snapshot(run_id)
+            self.stored.read(run_id)
         except StoreError:
-            if run_id not in [record.name for record in self.records()]:
+            if run_id not in [record.name for record in self.stored.records()]:
                 raise
         self.store.delete(run_id)
         self._forget(run_id)
@@ -270,80 +251,40 @@ class Studio:
 
     def meta(self, run_id: str) -> dict[str, Any]:
         """Return the studio's data that are stored with a run."""
-        return dict(self._snapshot(run_id).meta)
+        snapshot, _ = self.stored.read(run_id)
+        return dict(snapshot.meta)
 
     def update(self, run_id: str, **changes: Any) -> None:
         """Change the studio's data that are stored with a run; None leaves a value as it is."""
         given = {key: value for key, value in changes.items() if value is not None}
-        self._snapshot(run_id)
+        self.stored.read(run_id)
         self.store.change_meta(run_id, given)
         with self.session(run_id) as session:
             if session.missing_answers == 0:  # fewer raters are needed than have answered
-                self._rounds.advance(session)
+                self.rounds.advance(session)
         self.on_change(run_id, False)
 
     def set_deadline(self, run_id: str, seconds: float | None) -> None:
         """Set how long after its first showing a round closes; None for never."""
-        self._snapshot(run_id)
+        self.stored.read(run_id)
         changes = {} if seconds is None else {"deadline": seconds}
         self.store.change_meta(run_id, changes, dropped=[] if changes else ["deadline"])
         with self.session(run_id):  # sets the timer
             pass
         self.on_change(run_id, False)
 
-    def invite(self, run_id: str) -> str:
-        """Return a new token for the shared link of a run; earlier ones stop working."""
-        token, digest = new_invitation(run_id)
-        self.update(run_id, invitation=digest)
-        self.on_change(run_id, True)
-        return token
-
-    def revoke(self, run_id: str) -> None:
-        """Invalidate the token of the shared link of a run."""
-        self._snapshot(run_id)
-        self.store.change_meta(run_id, {}, dropped=["invitation"])
-        self.on_change(run_id, True)
-
-    def exhibit(
-        self, session: Session, candidate: Vector, size: int | None = None
-    ) -> Future[Exhibit]:
-        """Render a candidate of this run, in another size if the renderer has sizes."""
-        renderer = session.renderer.resized(size)
-        return self.render_pool.request(session.run.name, renderer, candidate)
-
-    def sample(self, name: str) -> Future[Exhibit]:
-        """Render one fixed random point, as an example of what a renderer makes."""
-        if name not in self.renderers:
-            raise NotFound(f"there is no renderer named {name!r}")
-        renderer = self.renderers[name].make()
-        point = rng.for_content(0, b"sample").standard_normal(renderer.dim)
-        return self.render_pool.request(f"sample of {name}", renderer, point)
-
-    def verdict(self, session: Session) -> judging.Verdict | None:
-        """Return the judge's verdict on the waiting round; None without a judge or until then."""
-        if session.judge is None:
-            return None
-        slate = session.run.ask()
-        return self.judge_worker.verdict(session.run.name, session.judge, session.renderer, slate)
-
-    def judge_agreements(self, session: Session) -> dict[int, Agreement]:
-        """Return how far people and the judge agree, for each round that the judge has scored."""
-        run = (session.run.name, session.judge, session.renderer)
-        return self.judge_worker.agreements(*run, session.steps)
+    def admits(self, run_id: str, access: Access) -> bool:
+        """Whether a link to a run still exists, as far as this process knows."""
+        try:
+            with self.cached(run_id) as session:
+                return access.may_see(run_id) and access.is_valid(session.meta)
+        except NotFound:
+            return False
 
     def _load(self, run_id: str) -> Session:
-        """Replay a run's log."""
-        self._snapshot(run_id)
-        record = self.store.record(run_id)
-        if record.meta["renderer"] not in self.renderers:
-            raise InvalidInput(f"run {run_id!r} was not made in this studio")
-        renderer = self.make_renderer(record.meta["renderer"], record.meta["renderer_options"])
-        looks = look_worker.looks_for(record.meta, renderer, record.seed)
-        run = Run.open(self.store, run_id, trace=True, record_slates=True, looks=looks)
-        look_worker.check_against_log(run)
-        session = Session(run, renderer, self.panel.choice(record.meta, renderer))
+        session = self.stored.load(run_id)
         with session.lock:
-            self._rounds.recover(session)
+            self.rounds.recover(session)
         return session
 
     def _close_overdue(self, run_id: str) -> None:
@@ -351,7 +292,7 @@ class Studio:
         with suppress(NotFound):  # the run was deleted
             with self.session(run_id) as session:
                 if session.is_overdue(self.clock()):
-                    self._rounds.advance(session)
+                    self.rounds.advance(session)
             self.on_change(run_id, False)
 
     def _people_changed(self, run_id: str) -> None:
@@ -359,17 +300,6 @@ class Studio:
         with self.session(run_id):
             pass
         self.on_change(run_id, True)
-
-    def _snapshot(self, run_id: str) -> Snapshot:
-        """Read the store; raise NotFound if no studio has made this run."""
-        try:
-            seen = self.store.snapshot(run_id)
-        except InvalidInput as error:  # this error names other runs
-            raise NotFound(NO_SUCH_RUN) from error
-        if "renderer" not in seen.meta:
-            raise NotFound(NO_SUCH_RUN)
-        check_meta(run_id, seen.meta)
-        return seen
 
     def _count(self, *names: str) -> None:
         with self._counting:

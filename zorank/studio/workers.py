@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from zorank.errors import InvalidInput
+from zorank.studio.shared_place import SharedPlace, shared_folder
 
 SOCKET = "ZORANK_WORKER_SOCKET"
 """The environment variable with a worker's file descriptor."""
@@ -41,6 +42,7 @@ class Inherited:
 
     listener: socket.socket
     token: str
+    place: SharedPlace
 
     @classmethod
     def find(cls) -> Inherited | None:
@@ -48,7 +50,7 @@ class Inherited:
         if SOCKET not in os.environ:
             return None
         listener = socket.socket(fileno=int(os.environ.pop(SOCKET)))
-        return cls(listener, os.environ.pop(TOKEN))
+        return cls(listener, os.environ.pop(TOKEN), SharedPlace.inherited())
 
 
 def check_workers(count: int, store_url: str | None) -> None:
@@ -73,23 +75,25 @@ def supervise(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     workers: list[subprocess.Popen[str]] = []
-    try:
-        workers = [_start(listener, token) for _ in range(count)]
-        for worker in workers:
-            if not _is_ready(worker):
-                raise SystemExit(1)  # the worker has printed why
-        on_ready()
-        while not stopping.wait(PAUSE):
-            for i, worker in enumerate(workers):
-                if worker.poll() is not None:
-                    _say(f"a worker ended with status {worker.returncode}; starting another")
-                    workers[i] = _start(listener, token)
-                    threading.Thread(target=_is_ready, args=(workers[i],), daemon=True).start()
-    finally:
-        _stop(workers)
+    with shared_folder() as folder:
+        places = [SharedPlace(folder, number, count) for number in range(count)]
+        try:
+            workers += [_start(listener, token, place) for place in places]
+            for worker in workers:
+                if not _is_ready(worker):
+                    raise SystemExit(1)  # the worker has printed why
+            on_ready()
+            while not stopping.wait(PAUSE):
+                for i, worker in enumerate(workers):
+                    if worker.poll() is not None:
+                        _say(f"a worker ended with status {worker.returncode}; starting another")
+                        workers[i] = _start(listener, token, places[i])
+                        threading.Thread(target=_is_ready, args=(workers[i],), daemon=True).start()
+        finally:
+            _stop(workers)
 
 
-def be_ready() -> None:
+def be_ready(place: SharedPlace) -> None:
     """Tell the first process that this worker serves, and end with that process."""
     sys.stdout.write(READY)
     sys.stdout.flush()
@@ -97,16 +101,17 @@ def be_ready() -> None:
     def wait_for_the_end() -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stdin.read()
+        place.remove()  # the first process has died, and did not do it
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
 
 
-def _start(listener: socket.socket, token: str) -> subprocess.Popen[str]:
+def _start(listener: socket.socket, token: str, place: SharedPlace) -> subprocess.Popen[str]:
     descriptor = listener.fileno()
     return subprocess.Popen(
         [sys.executable, "-m", "zorank", *sys.argv[1:]],
-        env={**os.environ, SOCKET: str(descriptor), TOKEN: token},
+        env={**os.environ, SOCKET: str(descriptor), TOKEN: token, **place.environment},
         pass_fds=[descriptor],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

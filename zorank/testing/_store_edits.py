@@ -9,7 +9,7 @@ import pytest
 
 from zorank.errors import InvalidInput, StaleAnswer
 from zorank.protocols import Store
-from zorank.testing._store_examples import SLATE, answered
+from zorank.testing._store_examples import SLATE, answered, newest
 from zorank.types import Ballot, Edit, Json, Poll, Ranking, Round, RunRecord
 
 
@@ -56,6 +56,21 @@ class EditsInStore:
         assert [b.rater for b in store.ballots("a run", 1)] == ["rater 1"]  # cyd is removed
         assert "ann" not in repr(store.audit("a run"))
         assert store.snapshot("a run").meta == {"who": "rater 1", "edits": 1}
+
+    def test_an_edit_replaces_slates(self, store: Store, record: RunRecord) -> None:
+        """By the keys of their lines, and only if the log ends where the edit says."""
+        store.create(record)
+        first = store.append("a run", 0, 1.0, slate=SLATE)
+        other = {**SLATE, "question": "start"}
+        edit = replace(renaming("ann", "bob"), slates={first.key: other}, end=first)
+        store.rewrite("a run", edit)
+        assert newest(store).slate == other
+        store.answer("a run", replace(first, answer=Ranking.of([0]), answered_at=2.0, slate=None))
+        store.append("a run", 1, 3.0, after=first.key, slate=SLATE)
+        with pytest.raises(StaleAnswer, match="answered elsewhere"):
+            store.rewrite("a run", edit)
+        store.rewrite("a run", replace(edit, slates={first.key: SLATE}, end=newest(store)))
+        assert [line.slate for line in store.rounds("a run")] == [SLATE, SLATE]
 
     def test_an_edit_of_an_outdated_log_is_refused(self, store: Store, record: RunRecord) -> None:
         """Edits are counted; an edit that fails changes nothing."""

@@ -1,8 +1,12 @@
 """The owner invites people by name; they join on a phone, answer, are revoked and forgotten."""
 
+import re
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
 from playwright.sync_api import expect
 
-from tests.helpers.browser import PHONE, QUIET, log, new_run
+from tests.helpers.browser import DESKTOP, PHONE, QUIET, log, new_run
 
 # The browser of somebody whose link was revoked logs that it is refused.
 REVOKED = QUIET + "|status of 401|/events"
@@ -107,3 +111,82 @@ def test_a_name_that_is_taken_is_refused_in_a_sentence(studio, person):
     owner.see("person-name").fill("ANN")
     owner.page.locator("button[data-testid=invite-person]").click()
     expect(owner.see("banner")).to_contain_text("looks like 'Ann'")
+
+
+IN_TOKYO = {"timezone_id": "Asia/Tokyo", "locale": "en-GB"}
+
+
+def closing_time(server, run_id):
+    """The time at which the waiting round closes, on a clock in Tokyo."""
+    with server.client() as client:
+        closes_at = client.get(f"/api/runs/{run_id}/round").raise_for_status().json()["closes_at"]
+    return datetime.fromtimestamp(closes_at, ZoneInfo("Asia/Tokyo")).strftime("%H:%M")
+
+
+def test_everybody_sees_when_the_round_closes(studio, person):
+    run_id = new_run(studio, raters=3)
+    owner = person().open(studio, f"/runs/{run_id}")
+    owner.expect_round(0, "start")
+    owner.page.get_by_text("Rank together").click()
+    tokens = [invited(owner, "Ann"), invited(owner, "Vic", "watches")]
+    ann, vic = (
+        person(**kind, **IN_TOKYO).open(studio, f"/runs/{run_id}", token=token)
+        for kind, token in zip((PHONE, DESKTOP), tokens, strict=True)
+    )
+    everybody = (owner, ann, vic)
+    expect(vic.see("heading")).to_have_text("You are watching")
+    ann.expect_round(0, "start")
+    for tab in everybody:
+        expect(tab.page.get_by_test_id("closes")).to_be_hidden()
+
+    minutes = owner.page.get_by_label("Minutes until it closes")
+    minutes.fill("1000")
+    minutes.press("Tab")
+    expect(owner.see("closes")).to_contain_text("This round closes at ")
+    at = closing_time(studio, run_id)
+    left = re.compile(rf"^This round closes at {at}, in 1\d hours( and \d+ minutes?)?\.$")
+    for tab in (ann, vic):
+        expect(tab.see("closes")).to_have_text(left)
+    ann.expect_no_overflow()
+    for tab in (ann, vic):
+        tab.page.reload()
+        expect(tab.see("closes")).to_have_text(left)
+
+    minutes.fill("")
+    minutes.press("Tab")
+    for tab in everybody:
+        expect(tab.page.get_by_test_id("closes")).to_be_hidden()
+
+
+def test_after_the_deadline_the_next_answer_closes_the_round(studio, person):
+    run_id = new_run(studio, raters=2)
+    with studio.client() as client:
+        client.patch(f"/api/runs/{run_id}", json={"deadline": 1}).raise_for_status()
+    owner = person().open(studio, f"/runs/{run_id}")
+    owner.expect_round(0, "start")
+    expect(owner.see("closes")).to_have_text("This round closes with the next answer.")
+    with studio.client() as client:
+        client.patch(f"/api/runs/{run_id}", json={"deadline": 3600}).raise_for_status()
+    expect(owner.see("closes")).to_contain_text(re.compile(r"in \d+ minutes?\.|in 1 hour\."))
+    with studio.client() as client:
+        client.patch(f"/api/runs/{run_id}", json={"deadline": 1}).raise_for_status()
+    expect(owner.see("closes")).to_have_text("This round closes with the next answer.")
+    owner.click(2)
+    owner.see("next").click()
+    owner.expect_round(1, "rank")
+
+
+def test_the_remaining_time_is_that_of_the_server(studio, person):
+    """A clock that is an hour late shows another time, and the same time left."""
+    run_id = new_run(studio, raters=2)
+    with studio.client() as client:
+        client.patch(f"/api/runs/{run_id}", json={"deadline": 36_000}).raise_for_status()
+    somebody = person(**DESKTOP, **IN_TOKYO)
+    somebody.context.add_init_script("const now = Date.now; Date.now = () => now() - 3_600_000;")
+    tab = somebody.open(studio, f"/runs/{run_id}")
+    expect(tab.see("closes")).to_contain_text(re.compile(r"in (9 hours|10 hours\.)"))
+    shown = re.search(r"at (\d\d:\d\d),", tab.see("closes").inner_text())[1]
+    late = datetime.strptime(closing_time(studio, run_id), "%H:%M") - datetime.strptime(
+        shown, "%H:%M"
+    )
+    assert 55 <= late.seconds / 60 <= 65  # the header with the server's time has whole seconds

@@ -60,6 +60,7 @@ class LooksState:
         mixture: the model over coordinates and looks; None before the first comparison.
         order: indices of the candidates by posterior mean, best first.
         centres: the candidates around which the next pool is drawn.
+        passed: digests of the starts that were answered by "no difference", in order of showing.
     """
 
     process: ProcessState
@@ -67,6 +68,7 @@ class LooksState:
     mixture: Mixture | None = None
     order: tuple[int, ...] = ()
     centres: tuple[Vector, ...] = ()
+    passed: tuple[bytes, ...] = ()
 
     @property
     def unlooked(self) -> tuple[Vector, ...]:
@@ -124,8 +126,8 @@ class RankLooks(ProcessSettings):
         """Add the answer and the looks on the slate, and fit the mixture."""
         process = self._process().tell(state.process, slate, answer)
         if process is state.process:  # no difference: the next slate shows other starts
-            return state
-        added = _looks_on(state, slate, self.pick)
+            return replace(state, passed=(*state.passed, *map(digest, slate)))
+        added = _looks_on(state, slate)
         known = {digest(x): x for x in process.candidates}
         looks = {key: z for key, z in {**state.looks, **added}.items() if key in known}
         centres = _centres(state, slate)
@@ -282,20 +284,27 @@ def _centres(state: LooksState, slate: Slate) -> tuple[Vector, ...]:
     return tuple(shown.values())
 
 
-def _looks_on(state: LooksState, slate: Slate, pick: bool) -> dict[bytes, Vector]:
-    """Return the looks on a slate by digest; rows before its own are of earlier candidates.
-
-    If the answer to the slate of starts was removed from the log, the state does not have their
-    candidates; the rows of these come first and are left out.
-    """
+def _looks_on(state: LooksState, slate: Slate) -> dict[bytes, Vector]:
+    """Return the looks on a slate by digest; rows before its own are of earlier candidates."""
     if slate.looks is None:
         return {}
-    candidates = [*state.unlooked, *slate]
-    may_lack_starts = pick and slate.question != "start"
-    if len(slate.looks) > len(candidates) and not may_lack_starts:
+    shown = [digest(x) for x in slate]
+    earlier = [digest(x) for x in state.unlooked]
+    if len(slate.looks) > len(earlier) + len(shown):
+        earlier = _with_passed_starts(state, earlier)
+    candidates = [*earlier, *shown]
+    if len(slate.looks) > len(candidates):
         raise InvalidInput(
             f"a slate of {len(slate)} must have the looks of its candidates and of at most "
-            f"{len(state.unlooked)} earlier ones; found {len(slate.looks)}"
+            f"{len(earlier)} earlier ones; found {len(slate.looks)}"
         )
-    rows = slate.looks[-len(candidates) :]
-    return {digest(x): z for x, z in zip(candidates[-len(rows) :], rows, strict=True)}
+    return dict(zip(candidates[-len(slate.looks) :], slate.looks, strict=True))
+
+
+def _with_passed_starts(state: LooksState, unlooked: Sequence[bytes]) -> list[bytes]:
+    """Return the candidates without looks as they were before the answer to starts was removed.
+
+    Databases have such slates: `forget_rater` did not remove the rows of the starts in 2026, and
+    it cannot remove those that another process is about to write.
+    """
+    return list(dict.fromkeys([*state.passed, *unlooked]))

@@ -29,6 +29,17 @@ function sentenceFor(status, detail) {
   return SENTENCES[status] ?? "Something went wrong in the studio.";
 }
 
+let serverAhead = 0;
+
+/** The server's time in milliseconds since 1970: the clock of this device may be wrong. */
+export const serverNow = () => Date.now() + serverAhead;
+
+function compareClocks(date) {
+  const difference = Date.parse(date) - Date.now();
+  // The header has whole seconds, and the response took some time.
+  if (Number.isFinite(difference)) serverAhead = Math.abs(difference) < 5_000 ? 0 : difference;
+}
+
 export async function request(method, path, body) {
   let response;
   try {
@@ -44,6 +55,7 @@ export async function request(method, path, body) {
   } catch {
     throw new ApiError(0, SENTENCES[0]);
   }
+  compareClocks(response.headers.get("date"));
   const isJson = response.headers.get("content-type")?.includes("json");
   const data = isJson ? await response.json().catch(() => null) : null;
   if (!response.ok) throw new ApiError(response.status, sentenceFor(response.status, data?.detail));

@@ -4,7 +4,7 @@
 //   1. add a row below: its action's name, its keys, its help text, and what it does;
 //   2. add a button with data-action="NAME" to templates/run.html, unless keys are enough.
 // `page` (in run.js) is the state of the page and what can be done with it. A control that calls
-// a route of this run (api.py) uses page.call("/path", body), which posts, reports failures and
+// a route of this run (routes/) uses page.call("/path", body), which posts, reports failures and
 // then loads the waiting round again.
 
 import { openDialog } from "./dialogs.js";

@@ -66,12 +66,25 @@ export async function askText({ heading, text, label, action, value = "", multil
   return (await openDialog(form, { label: heading })) === "yes" ? field.value.trim() : "";
 }
 
-/** Shows a failure, with a button that tries again; the person's input is kept. */
-export function showBanner(sentence, retry, { background = false } = {}) {
+const FIRST_PAUSE = 2_000;
+const LONGEST_PAUSE = 10_000;
+let pause = FIRST_PAUSE;
+let timer = null;
+
+/**
+ * Shows a failure, with a button that tries again; the person's input is kept. With `repeats`, which
+ * says so to the person, the page tries again by itself after a pause, which grows each time.
+ */
+export function showBanner(sentence, retry, { background = false, repeats = "" } = {}) {
   const banner = find("#banner");
   banner.dataset.background = background;
+  clearTimeout(timer);
+  if (repeats) {
+    timer = setTimeout(retry, pause);
+    pause = Math.min(2 * pause, LONGEST_PAUSE);
+  }
   banner.replaceChildren(
-    el("span", { text: sentence }),
+    el("span", {}, asSentence(sentence), repeats && el("span", { class: "banner-repeats", text: ` ${repeats}` })),
     el(
       "span",
       { class: "banner-actions" },
@@ -92,11 +105,27 @@ export function showBanner(sentence, retry, { background = false } = {}) {
   banner.hidden = false;
 }
 
+/** A capital letter first and a full stop last, so that another sentence may follow. */
+const asSentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? "" : "."}`;
+
 export function hideBanner() {
+  clearTimeout(timer);
+  pause = FIRST_PAUSE;
   find("#banner").hidden = true;
 }
 
-/** Whether the banner is about an action of the person, which only the person may repeat. */
+/** Leaves it to the person to try again, because they have changed what is sent. */
+export function stopRepeating() {
+  clearTimeout(timer);
+  find("#banner .banner-repeats")?.remove();
+}
+
+/** Hides a banner whose request is repeated, because there is nothing left to repeat. */
+export function hideRepeated() {
+  if (find("#banner .banner-repeats")) hideBanner();
+}
+
+/** Whether the banner is about an action of the person, and not about loading. */
 function isAboutAction() {
   const banner = find("#banner");
   return !banner.hidden && banner.dataset.background !== "true";
@@ -105,27 +134,36 @@ function isAboutAction() {
 /** The server understood and refused these, so trying again does not help. */
 export const isFinal = (status) => [401, 403, 404, 409, 422].includes(status);
 
+/** No answer, or a store or a server that may work again soon. */
+const mayPass = (status) => [0, 502, 503, 504].includes(status);
+
 /**
  * Runs a request. Success gives { value }; a failure gives null and a banner whose button calls
  * `retry`, which repeats the whole action, so that nothing the person did is lost. A request in the
  * background, which the page repeats by itself, leaves the banner of an action alone; its own
  * banner disappears when a later request succeeds. `failed` is called with the status of a failure.
+ *
+ * A request with `repeats`, a sentence for the banner, is repeated by the page until it succeeds or
+ * is refused. It must have the same effect if the server gets it twice.
  */
-export async function attempt(task, { retry, onStale, background = false, failed = () => {} } = {}) {
-  if (!background) hideBanner();
+export async function attempt(task, { retry, onStale, background = false, repeats = "", failed = () => {} } = {}) {
+  if (!background && !repeats) hideBanner();
+  if (!background) clearTimeout(timer);
   try {
     const value = await task();
-    if (!isAboutAction()) hideBanner();
+    if (!background || !isAboutAction()) hideBanner();
     return { value };
   } catch (failure) {
     if (failure.status === undefined) throw failure;
     failed(failure.status);
     if (failure.status === 409 && onStale) {
+      hideRepeated();
       await onStale();
       return null;
     }
     if (!(background && isAboutAction())) {
-      showBanner(failure.message, isFinal(failure.status) ? null : retry, { background });
+      const again = mayPass(failure.status) ? repeats : "";
+      showBanner(failure.message, isFinal(failure.status) ? null : retry, { background, repeats: again });
     }
     return null;
   }

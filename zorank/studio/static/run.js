@@ -3,8 +3,9 @@
 
 import { get, post, runPath } from "./api.js";
 import { createGrid } from "./cards.js";
+import { showClosing } from "./closing.js";
 import { bindControls } from "./controls.js";
-import { attempt } from "./dialogs.js";
+import { attempt, hideRepeated, stopRepeating } from "./dialogs.js";
 import { announce, debounce, drawIcons, find } from "./dom.js";
 import { createEnlarged } from "./enlarge.js";
 import { listen } from "./events.js";
@@ -32,6 +33,7 @@ let active = 0;
 let busy = false;
 let pushed = null;
 const shown = new Set();
+const LOADS = "The page tries again by itself.";
 
 const single = () => round?.question === "best";
 const rankable = () => round && !busy && !waiting() && !isViewer;
@@ -74,6 +76,7 @@ const previewAnswer = debounce(700, async (index) => {
 
 function change(next, { remember = true, words } = {}) {
   if (!rankable() || model.sameRanking(next, ranking)) return;
+  stopRepeating();
   if (remember) past.push(ranking);
   ranking = next;
   refresh();
@@ -97,6 +100,7 @@ function suggest(judge) {
 function refresh() {
   grid.update(ranking, { single: single() });
   showTray(ranking, round.exhibits, { single: single() });
+  showClosing(round);
   showChrome(round, { role, ready: !model.isEmpty(ranking), tieNext: ranking.tieNext, waiting: waiting() });
   showJudgeNote(ranking.picked && !model.isEmpty(ranking) ? round.judge?.name : "", ranking);
   if (enlarged.isOpen()) enlarged.refresh();
@@ -140,10 +144,12 @@ async function send(answer, retry = () => send(answer)) {
   busy = true;
   enlarged.close();
   grid.leave();
-  const { index } = round;
+  const { index, key } = round;
   const rater = run.you ?? await askRaterName();
-  const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater, key: round.key }), {
-    retry,
+  // The server takes one answer for a key, so an answer that was stored unnoticed does no harm.
+  const done = await attempt(() => post(path(`/rounds/${index}/answer`), { ...answer, rater, key }), {
+    retry: () => round.key === key && retry(),
+    repeats: "Your answer is kept, and is sent again by itself.",
     onStale: () => stash.dropSelection(runId, index),
   });
   busy = false;
@@ -160,7 +166,7 @@ async function send(answer, retry = () => send(answer)) {
 async function load({ failed, unless = () => false } = {}) {
   // Raters who share one link have typed their names, which the server needs.
   const who = run.you ? "" : `?rater=${encodeURIComponent(stash.raterName() ?? "")}`;
-  const done = await attempt(() => get(path(`/round${who}`)), { retry: () => load(), background: true, failed });
+  const done = await attempt(() => get(path(`/round${who}`)), { retry: () => load(), background: true, repeats: LOADS, failed });
   if (done && !unless()) show(done.value);
 }
 
@@ -179,6 +185,7 @@ function show(next) {
   const hadFocus = find("#grid").contains(document.activeElement);
   round = next;
   if (isNew) {
+    hideRepeated();
     past = [];
     suggested = null;
     active = 0;
@@ -258,7 +265,7 @@ const page = {
 
 async function start() {
   drawIcons();
-  const done = await attempt(() => get(path("")), { retry: start });
+  const done = await attempt(() => get(path("")), { retry: start, repeats: LOADS });
   if (!done) return;
   run = done.value;
   showRunNote(run);

@@ -1,10 +1,40 @@
-"""Responses about the waiting round and its answers."""
+"""Bodies and responses about the waiting round and its answers."""
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
 
 from zorank.slates import Question
+from zorank.studio.models import Name
+from zorank.types import Ranking
+
+Groups = Annotated[list[list[int] | int], Field(max_length=64)]
+
+
+class GivenOrder(BaseModel):
+    """Screen positions, best first; an inner list is a tie; empty is "no difference"."""
+
+    order: Groups = Field(default_factory=list)
+    worst: Groups = Field(default_factory=list)
+
+    def ranking(self) -> Ranking:
+        """Return the order as a ranking of screen positions."""
+        return Ranking.of(self.order, self.worst)
+
+
+class GivenAnswer(GivenOrder):
+    """An order, the rater's name, and the key of the round as it was shown."""
+
+    rater: Name | None = None
+    key: Annotated[str, StringConstraints(max_length=64)] | None = None
+
+
+class UndoRounds(BaseModel):
+    """How many rounds to undo."""
+
+    rounds: int = Field(default=1, ge=1, le=10**6)
 
 
 class ExhibitRef(BaseModel):
@@ -49,6 +79,10 @@ class ShownRound(RoundRef):
     exhibits: list[ExhibitRef]
     best: BestRef | None
     ahead: list[str] = Field(description="URLs of the probable next round, to load in advance")
+    closes_at: float | None = Field(
+        description="when it closes with the answers it has, in seconds since 1970, or else with "
+        "the first answer after that; null without a deadline"
+    )
 
 
 class WaitingRound(ShownRound):

@@ -1,10 +1,30 @@
-"""Responses about the people of a run."""
+"""Bodies and responses about the people of a run, and its links."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
+
+
+class NewInvitation(BaseModel):
+    """A person to invite; a viewer sees the run, and cannot answer."""
+
+    name: str = Field(max_length=200)
+    role: Literal["rater", "viewer"] = "rater"
+
+
+class ForgetRater(BaseModel):
+    """The person to forget; by default, a pseudonym replaces their name."""
+
+    name: str = Field(max_length=200)
+    remove: bool = Field(default=False, description="whether to remove their answers, too")
+
+
+class Invitation(BaseModel):
+    """A link to a run."""
+
+    url: str
 
 
 class PersonInfo(BaseModel):

@@ -1,23 +1,17 @@
-"""Pydantic models of the request bodies."""
+"""Bodies and responses about runs."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, Field, StrictFloat, StrictInt, StringConstraints
+from pydantic import BaseModel, Field, StrictFloat, StrictInt
 
 from zorank.errors import InvalidInput
+from zorank.slates import Question
+from zorank.studio.access import Role
 from zorank.studio.methods import MethodSpec
+from zorank.studio.models import Name
 from zorank.studio.new_run import RunSettings
-from zorank.types import Ranking
-
-Name = Annotated[
-    str,
-    StringConstraints(
-        strip_whitespace=True, min_length=1, max_length=60, pattern=r"^[^\x00-\x1f]*$"
-    ),
-]
-Groups = Annotated[list[list[int] | int], Field(max_length=64)]
 
 
 class ChosenJudge(BaseModel):
@@ -80,46 +74,73 @@ class Changes(BaseModel):
     )
 
 
-class NewInvitation(BaseModel):
-    """A person to invite; a viewer sees the run, and cannot answer."""
-
-    name: str = Field(max_length=200)
-    role: Literal["rater", "viewer"] = "rater"
-
-
-class ForgetRater(BaseModel):
-    """The person to forget; by default, a pseudonym replaces their name."""
-
-    name: str = Field(max_length=200)
-    remove: bool = Field(default=False, description="whether to remove their answers, too")
-
-
-class GivenOrder(BaseModel):
-    """Screen positions, best first; an inner list is a tie; empty is "no difference"."""
-
-    order: Groups = Field(default_factory=list)
-    worst: Groups = Field(default_factory=list)
-
-    def ranking(self) -> Ranking:
-        """Return the order as a ranking of screen positions."""
-        return Ranking.of(self.order, self.worst)
-
-
-class GivenAnswer(GivenOrder):
-    """An order, the rater's name, and the key of the round as it was shown."""
-
-    rater: Name | None = None
-    key: Annotated[str, StringConstraints(max_length=64)] | None = None
-
-
-class UndoRounds(BaseModel):
-    """How many rounds to undo."""
-
-    rounds: int = Field(default=1, ge=1, le=10**6)
-
-
 class NewBranch(BaseModel):
     """How many rounds a branch keeps; all if null."""
 
     round: int | None = Field(default=None, ge=0, le=10**6)
     title: str = Field(default="", max_length=120, pattern=r"^[^\x00-\x1f]*$")
+
+
+class RunRef(BaseModel):
+    """The id of a run."""
+
+    id: str
+
+
+class RunSummary(RunRef):
+    """What the list of runs and the page of a run both show."""
+
+    title: str
+    renderer: str
+    m: int = Field(description="candidates per round")
+    rounds: int = Field(description="number of answered rounds")
+    created_at: float
+    best: str | None
+    media_type: str
+
+
+class RunCard(RunSummary):
+    """A run in the list of runs."""
+
+    problem: str | None = Field(default=None, description="why it cannot be opened; else absent")
+
+
+class RunInfo(RunSummary):
+    """A run as its page shows it: settings, progress, status text and links."""
+
+    question: Question
+    role: Role
+    optimizer: dict[str, Any]
+    you: str | None = Field(
+        description="your name as a rater; null for a shared link, whose raters type theirs"
+    )
+    raters_needed: int
+    deadline: float | None = Field(
+        description="seconds from a round's first showing until it closes with what it has"
+    )
+    start: str | None
+    words: list[str] = Field(
+        description="the model's state in a few sentences; for the owner, from round 2 on"
+    )
+    judge: str | None = Field(description="the model that pre-sorts the pictures")
+    could_stop: bool = Field(description="whether another round would gain too little to notice")
+    keepsake: str | None = Field(
+        description="name of the renderer's own file for the best, if it has one; for the owner"
+    )
+    note: str = Field(description="for the owner, if pictures may differ from earlier ones")
+
+
+class RunExport(BaseModel):
+    """A run with its log: everything that is needed to make it again."""
+
+    name: str
+    optimizer: str
+    options: dict[str, Any]
+    revision: int
+    seed: int
+    version: str
+    created_at: float
+    meta: dict[str, Any]
+    x0: list[float]
+    rounds: list[dict[str, Any]]
+    best: list[float]
