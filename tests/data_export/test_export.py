@@ -1,103 +1,18 @@
 """Exports as a user makes them, read again with the libraries that others read them with."""
 
-import csv
 import io
 import json
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from zorank import Ballot, InvalidInput, MissingExtra, Poll, Ranking, Run
+from tests.data_export.runs import DIM, RENDERED, Words, answered, export, new_run, read_csv
+from zorank import Ranking, Run
 from zorank.data_export import FORMATS, Export, export_data, renderer_of
 from zorank.errors import RenderError
 from zorank.renderers import REGISTRY
 from zorank.renderers.interface import kinds_of
-from zorank.types import Exhibit
-
-DIM = 3
-
-
-@dataclass(frozen=True)
-class Words:
-    """Texts of three numbers; counts what it renders."""
-
-    fails_at: int = 10**9
-    prompt: str = "Three numbers"
-    dim = DIM
-    media_type = "text/plain"
-
-    def render(self, candidates):
-        exhibits = []
-        for x in candidates:
-            RENDERED.append(x)
-            if len(RENDERED) > self.fails_at:
-                raise OSError("no ink")
-            exhibits.append(Exhibit("text/plain", f"é {x[0]:.3f} {x[1]:.3f}".encode()))
-        return exhibits
-
-
-@dataclass(frozen=True)
-class Dots(Words):
-    """PNG pictures of one colour."""
-
-    media_type = "image/png"
-
-    def render(self, candidates):
-        from PIL import Image
-
-        found = []
-        for x in candidates:
-            RENDERED.append(x)
-            colour = tuple(int(127 + 100 * np.tanh(v)) for v in x)
-            file = io.BytesIO()
-            Image.new("RGB", (8, 8), colour).save(file, "PNG")
-            found.append(Exhibit("image/png", file.getvalue()))
-        return found
-
-
-RENDERED: list[np.ndarray] = []
-OFFERED = kinds_of({"words": Words, "dots": Dots, **REGISTRY})
-
-
-@pytest.fixture(autouse=True)
-def _nothing_rendered():
-    RENDERED.clear()
-
-
-def new_run(renderer="words", **options):
-    meta = {"title": "Evening", "renderer": renderer, "renderer_options": options}
-    return Run("zo-ranksgd", np.ones(DIM), seed=1, name="evening", meta=meta)
-
-
-@pytest.fixture
-def run():
-    return answered(new_run())
-
-
-def answered(run):
-    for _ in range(2):  # a slate of ten, and a line search
-        run.ask()
-        ann, bob = Ballot("Ann", Ranking.of([1, [0, 2]])), Ballot("Bob", Ranking.pair(2, 1), 0.5)
-        eve = Ballot("Eve", Ranking.pair(0, 1), 0.0)
-        run.tell(Poll((ann, bob, eve)))
-    return run
-
-
-def export(run, format, out=None, wanted=None, options=None, progress=None, **more):
-    def renderer():
-        return renderer_of(run.record, OFFERED, wanted, options)
-
-    shown = [] if progress is None else progress
-    wish = Export(format, out, **more)
-    return export_data(run, wish, renderer, lambda done, total: shown.append((done, total)))
-
-
-def read_csv(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def test_csv_has_a_line_for_each_round_rater_and_candidate(run, tmp_path):
@@ -280,97 +195,6 @@ def test_a_csv_of_very_many_coordinates_has_none(tmp_path):
     (remark,) = export(run, "csv", tmp_path / "a.csv").remarks
     assert "no coordinates, because there are 1001" in remark
     assert "x0" not in read_csv(tmp_path / "a.csv")[0]
-
-
-def no_answers(tmp_path):
-    return new_run()
-
-
-def only_ties(tmp_path):
-    run = new_run()
-    run.ask()
-    run.tell(Ranking.no_difference())
-    return run
-
-
-@pytest.mark.parametrize(
-    ("made", "wish", "message"),
-    [
-        (None, {"format": "cvs"}, "no format named 'cvs'; did you mean csv"),
-        (None, {"format": "parquet"}, "name a file with --out"),
-        (None, {"format": "csv", "out": "a.parquet"}, "needs a file that ends in .csv"),
-        (None, {"format": "csv", "out": "none/a.csv"}, "none is not a folder"),
-        (None, {"format": "csv", "out": "old.csv"}, "exists; choose another name"),
-        (None, {"format": "csv", "out": "old.csv/a"}, "is not a folder"),
-        (None, {"format": "csv", "out": "a.csv", "pictures": "old.csv"}, "cannot be written"),
-        (None, {"format": "csv", "ties": True}, "--ties is an option of the format pairs"),
-        (no_answers, {"format": "csv"}, "has no answers yet"),
-        (only_ties, {"format": "pairs"}, "prefer no candidate to another"),
-        (None, {"format": "diffusion-dpo", "out": "a.parquet"}, "but the renderer words makes"),
-        (None, {"format": "trl", "wanted": "wrods"}, "did you mean words"),
-    ],
-)
-def test_wrong_requests_are_refused_and_nothing_is_written(
-    run, tmp_path, monkeypatch, made, wish, message
-):
-    monkeypatch.chdir(tmp_path)
-    Path("old.csv").write_text("old")
-    chosen = run if made is None else made(tmp_path)
-    paths = {key: Path(wish[key]) for key in ("out", "pictures") if key in wish}
-    with pytest.raises(InvalidInput, match=message):
-        export(chosen, **(wish | paths))
-    assert [f.name for f in tmp_path.iterdir()] == ["old.csv"]
-    assert Path("old.csv").read_text() == "old"
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder of the system's own")
-def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_rendered(run, tmp_path):
-    system = Path("/proc")  # where even root cannot make files
-    with pytest.raises(InvalidInput, match=r"/proc/a.jsonl cannot be written"):
-        export(run, "trl", system / "a.jsonl")
-    with pytest.raises(InvalidInput, match=r"/proc/data/data.jsonl cannot be written"):
-        export(run, "trl", system / "data")
-    with pytest.raises(InvalidInput, match=r"/proc cannot be written"):
-        export(run, "csv", tmp_path / "a.csv", pictures=system)
-    assert RENDERED == []
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_missing_package_is_named_before_anything_is_rendered(run, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'zorank\[export\]'"):
-        export(run, "parquet", tmp_path / "data", pictures=tmp_path / "pictures")
-    assert list(tmp_path.iterdir()) == RENDERED == []
-
-
-def test_force_replaces_and_a_failure_keeps_the_old_file(run, tmp_path):
-    file = tmp_path / "a.jsonl"
-    file.write_text("old")
-    with pytest.raises(RenderError):
-        export(run, "trl", file, options={"fails_at": 4}, force=True)
-    assert file.read_text() == "old"
-    export(run, "trl", file, options={"fails_at": 10**9}, force=True)
-    assert file.read_text() != "old"
-    assert [f.name for f in tmp_path.iterdir()] == ["a.jsonl"]
-
-
-def test_pictures_of_trl_are_refused_with_the_format_to_use():
-    with pytest.raises(InvalidInput, match="use --format diffusion-dpo"):
-        export(answered(new_run("dots")), "trl")
-
-
-def test_a_renderer_that_is_not_known_is_not_guessed(tmp_path):
-    own = answered(new_run("mine:Renderer"))
-    with pytest.raises(InvalidInput, match="allow it with --renderer mine:Renderer"):
-        export(own, "trl")
-    plain = Run("zo-ranksgd", np.ones(2), seed=1)
-    plain.ask()
-    plain.tell([0])
-    with pytest.raises(InvalidInput, match="was not made in the studio"):
-        export(plain, "csv", tmp_path / "a.csv", pictures=tmp_path / "pictures")
-    with pytest.raises(InvalidInput, match="takes candidates of 3 numbers, but those of run"):
-        export(plain, "trl", wanted="words")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_changed_weights_are_reported(tmp_path):
