@@ -23,6 +23,7 @@ class Problem(BaseModel):
 
 # A model makes FastAPI build a validator for each status and route, so the others refer to it.
 _PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-ERRORS: dict[int | str, dict[str, Any]] = {401: {"model": Problem}} | {
-    status: {"content": _PROBLEM} for status in (403, 404, 409, 413, 422, 429, 503)
+ERRORS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Problem},
+    **{status: {"content": _PROBLEM} for status in (403, 404, 409, 413, 422, 429, 503)},
 }
