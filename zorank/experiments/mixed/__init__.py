@@ -1,0 +1,1 @@
+"""zorank bench mixed: spaces of real, whole and categorical parameters."""
