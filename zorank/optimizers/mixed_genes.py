@@ -115,9 +115,7 @@ def _shares(gene: Gene, value: int) -> list[tuple[int, float]]:
     return gene.neighbours(value)
 
 
-def freshness(
-    x: Vector, genes: Sequence[Gene], movable: Sequence[int], memory: Memory
-) -> float:
+def freshness(x: Vector, genes: Sequence[Gene], movable: Sequence[int], memory: Memory) -> float:
     """Return the share of the weight of single moves that memory has left."""
     whole = left = 0.0
     for i in movable:

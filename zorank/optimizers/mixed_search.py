@@ -238,9 +238,7 @@ class MixedSearch:
             strategy = replace(strategy, step=strategy.step * self.tuning.start_scale)
         return self._freeze(replace(state, x=x, strategy=strategy, rounds=1))
 
-    def _tell_strategy(
-        self, state: MixedState, design: MixedSlate, scores: Vector
-    ) -> MixedState:
+    def _tell_strategy(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
         """Tell the strategy the order of its own candidates."""
         slate: Any = design.strategy
         own = scores[1 : 1 + len(slate)]
@@ -304,7 +302,6 @@ def _row_norms(covariance: Any) -> Vector:
 
 def _project(state: AutoState, kept: list[int]) -> AutoState:
     """Return the strategy in some of its coordinates: the marginal of its distribution."""
-    p = len(kept)
     matrix = (
         np.diag(state.covariance.scales)
         if isinstance(state.covariance, Diagonal)

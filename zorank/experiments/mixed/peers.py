@@ -184,11 +184,19 @@ class CategoricalCMA:
             x, z, c = told.x, told.z, told.c
         else:
             (x, c), z = (told, ()) if self._categories else ((told, ()), ())
-        found = {n: p.decode(np.array([u])) for (n, p), u in zip(self._real.items(), x, strict=False)} if self._real else {}
+        found = (
+            {n: p.decode(np.array([u])) for (n, p), u in zip(self._real.items(), x, strict=False)}
+            if self._real
+            else {}
+        )
         if self._whole:
             found |= {n: int(round(v)) for n, v in zip(self._whole, z, strict=True)}
         if self._categories:
-            chosen = np.argmax(np.asarray(c), axis=1) if not self.margin else [int(np.argmax(row)) for row in c]
+            chosen = (
+                np.argmax(np.asarray(c), axis=1)
+                if not self.margin
+                else [int(np.argmax(row)) for row in c]
+            )
             found |= {
                 n: options[int(i)]
                 for (n, options), i in zip(self._categories.items(), chosen, strict=True)

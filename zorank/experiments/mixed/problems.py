@@ -200,7 +200,10 @@ def training_response(seed: int) -> Objective:
     base = {a: c for a, c in zip(("relu", "gelu", "tanh"), rng.permutation(3) * 0.15, strict=True)}
     shift = {a: s for a, s in zip(base, rng.normal(0, 0.4, 3), strict=True)}
     depth, rate, decay, momentum = (
-        rng.integers(2, 8), rng.uniform(-3.5, -2), rng.uniform(-5, -2), rng.uniform(0.6, 0.95)
+        rng.integers(2, 8),
+        rng.uniform(-3.5, -2),
+        rng.uniform(-5, -2),
+        rng.uniform(0.6, 0.95),
     )
 
     def f(params: Params) -> float:

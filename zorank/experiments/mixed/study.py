@@ -20,25 +20,36 @@ from zorank.spaces import SearchSpace
 
 VERSION = "mixed 1"
 BUDGETS = (100, 300, 1000)
+SLOW = ("TPE", "NGOpt")
+"""Peers that take about a minute for 1,000 points."""
 KNOWS_BUDGET = ("NGOpt",)
 """Peers that choose their method by the budget, and so run once for each of them."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One peer on one instance of one problem."""
+    """One peer on one instance of one problem, until it has evaluated so many points."""
 
     peer: str
     problem: str
     seed: int
+    points: int
     revision: int = 0
 
 
 @dataclass(frozen=True)
 class Study:
-    """The peers, problems and seeds of a comparison."""
+    """The peers, problems and seeds of a comparison.
+
+    Attributes:
+        seeds: the instances.
+        slow_seeds: how many of them slow peers run to the end; of the others they run 300 points.
+        peers: their names.
+        problems: their names.
+    """
 
     seeds: tuple[int, ...]
+    slow_seeds: int = 3
     peers: tuple[str, ...] = tuple(PEERS)
     problems: tuple[str, ...] = tuple(PROBLEMS)
 
@@ -55,8 +66,12 @@ class Study:
         """Return all trials by seed, so that the remaining time can be estimated."""
         revision = optimizers.REGISTRY[OURS].revision
         return [
-            Trial(peer, problem, seed, revision if peer == OURS else 0)
-            for seed in self.seeds
+            Trial(
+                *(peer, problem, seed),
+                BUDGETS[1] if peer in SLOW and place >= self.slow_seeds else BUDGETS[-1],
+                revision if peer == OURS else 0,
+            )
+            for place, seed in enumerate(self.seeds)
             for problem in self.problems
             for peer in self.peers
         ]
@@ -68,7 +83,8 @@ def run_trial(trial: Trial) -> Row:
     space, f = SearchSpace(parameters), make(trial.seed)
     found: dict[str, float] = {}
     seconds = 0.0
-    runs = [(b,) for b in BUDGETS] if trial.peer in KNOWS_BUDGET else [BUDGETS]
+    wanted = tuple(budget for budget in BUDGETS if budget <= trial.points)
+    runs = [(budget,) for budget in wanted] if trial.peer in KNOWS_BUDGET else [wanted]
     for budgets in runs:
         peer = PEERS[trial.peer](space, trial.seed, budgets[-1])
         values, seconds = _search(peer, f, budgets)
