@@ -254,6 +254,10 @@ class SearchSpace:
         named = zip(self.parameters.items(), spans, strict=True)
         return {name: parameter.decode(x[a:b]) for (name, parameter), (a, b) in named}
 
+    def decode_normal(self, x: Vector) -> dict[str, Any]:
+        """Return the parameters at Φ(x), so that draws of N(0, I) are uniform in the space."""
+        return self.decode(np.array([0.5 * (1 + math.erf(u / math.sqrt(2))) for u in x.tolist()]))
+
     def encode(self, params: Mapping[str, Any]) -> Vector:
         """Return the point of these parameters; all of them must be given."""
         if not isinstance(params, Mapping):

@@ -240,9 +240,7 @@ def _rank_in_terminal(run: Run, rounds: int, function: str | None) -> None:
     out.print(Text(f"best after {len(run.history)} answers: {best}"))
 
 
-def _read_space(
-    file: Path, dim: int | None, x0: Path | None, bounds: str | None
-) -> SearchSpace:
+def _read_space(file: Path, dim: int | None, x0: Path | None, bounds: str | None) -> SearchSpace:
     """Read the parameters that a file declares."""
     for flag, value in (("--dim", dim), ("--x0", x0), ("--bounds", bounds)):
         if value is not None:

@@ -38,6 +38,11 @@ class Gene:
     size: int
     ordered: bool
 
+    @property
+    def coordinates(self) -> range:
+        """Its coordinates."""
+        return range(self.first, self.first + (1 if self.ordered else self.size))
+
     def value(self, x: Vector) -> int:
         """Return the gene's value at a point."""
         if self.ordered:
@@ -101,7 +106,7 @@ def draw_move(
             (i, value, weight * memory.get((i, value), 1.0))
             for i in movable
             if i not in move
-            for value, weight in _shares(genes[i], genes[i].value(x))
+            for value, weight in genes[i].neighbours(genes[i].value(x))
         ]
         if not options:
             break
@@ -109,10 +114,6 @@ def draw_move(
         gene, value, _ = options[int(rng.choice(len(options), p=weights / weights.sum()))]
         move[gene] = value
     return tuple(sorted(move.items()))
-
-
-def _shares(gene: Gene, value: int) -> list[tuple[int, float]]:
-    return gene.neighbours(value)
 
 
 def freshness(x: Vector, genes: Sequence[Gene], movable: Sequence[int], memory: Memory) -> float:

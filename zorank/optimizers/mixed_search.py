@@ -52,12 +52,17 @@ class MixedTuning:
         lost: factor of the weight of a single move that lost.
         recover: power of all weights each round.
         forget: power of all weights when a mutant wins.
+        double: the probability that a mutant makes another move, if no single one was tried.
+        converged: a search with a smaller radius, in sigma0, has converged.
+        exhausted: single moves with a smaller share of their weights left are exhausted.
+        redraw: the probability that a restart draws a discrete coordinate again.
+        redraw_scale: how far a restart moves real coordinates.
     """
 
     few_levels: int = 4
-    frozen: float = 0.5
+    frozen: float = 0.25
     first_share: float = 1.5
-    start_scale: float = 0.7
+    start_scale: float = 0.85
     most_mutants: float = 1.0
     grow: float = 1.6
     shrink: float = 0.9
@@ -65,21 +70,25 @@ class MixedTuning:
     recover: float = 0.98
     forget: float = 0.8
     double: float = 0.15
-    stall: float = 8.0
-    restart_scale: float = 0.3
+    converged: float = 1e-6
+    exhausted: float = 0.3
+    redraw: float = 0.4
+    redraw_scale: float = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class MixedSlate(Points):
-    """The incumbent, the strategy's candidates, then the mutants.
+    """The incumbent, the champion if there is one, the strategy's candidates, then the mutants.
 
     Attributes:
+        heads: the number of rows before the strategy's.
         strategy: the slate of the strategy in its own coordinates; None without one.
         moves: what each mutant changes.
     """
 
     strategy: Slate | None = None
     moves: tuple[Move, ...] = ()
+    heads: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +102,9 @@ class MixedState:
             before the first answer.
         effort: the number of mutants on a slate, before rounding.
         memory: weights of single moves.
-        rounds: number of answered rounds.
-        stalled: rounds since the strategy last beat the incumbent.
+        rounds: number of answered rounds since the search began or restarted.
+        champion: the best point of earlier searches while the present one has not beaten it.
+        restarts: number of restarts.
     """
 
     x: Vector
@@ -103,7 +113,8 @@ class MixedState:
     effort: float = 4.0
     memory: Memory = field(default_factory=dict)
     rounds: int = 0
-    stalled: int = 0
+    champion: Vector | None = None
+    restarts: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +145,9 @@ class MixedSearch:
         """Show the incumbent, the strategy's candidates and mutants; at first, random points."""
         genes = self._genes(state.x.size)
         if state.rounds == 0:
-            return Slate(MixedSlate(spread(self._first(state), state.x, genes, rng)), k=self._k)
-        rows = [state.x]
+            return Slate(MixedSlate(self._first_rows(state, genes, rng)), k=self._k)
+        rows = [state.x] if state.champion is None else [state.x, state.champion]
+        heads = len(rows)
         strategy = None
         if state.strategy is not None:
             strategy = self._strategy_search(state).ask(state.strategy, rng)
@@ -149,7 +161,7 @@ class MixedSearch:
             for gene, value in move:
                 genes[gene].put(x, value)
             rows.append(x)
-        return Slate(MixedSlate(np.array(rows), strategy, moves), k=self._k)
+        return Slate(MixedSlate(np.array(rows), strategy, moves, heads), k=self._k)
 
     def tell(self, state: MixedState, slate: Slate, answer: Answer) -> MixedState:
         """Move to the winner, and adapt the strategy and the weights of moves."""
@@ -166,10 +178,12 @@ class MixedSearch:
             state = self._tell_strategy(state, design, scores)
         if design.moves:
             state = self._tell_mutants(state, design, scores)
-        return self._freeze(self._win(state, design, scores))
+        return self._restart(self._freeze(self._win(state, design, scores)))
 
     def best(self, state: MixedState) -> Vector:
         """Return the incumbent; with a noisy judge, the strategy's centre in its coordinates."""
+        if state.champion is not None:
+            return state.champion.copy()
         x = state.x.copy()
         if state.strategy is not None and state.strategy.reversals:
             x[list(state.active)] = self._strategy_search(state).best(state.strategy)
@@ -181,7 +195,7 @@ class MixedSearch:
         found = {"radius": 0.0, "width": 0.0, "restarts": 0}
         if state.strategy is not None:
             found |= self.inner.report(state.strategy)
-        return {**found, "mutants": float(round(state.effort))}
+        return {**found, "mutants": float(round(state.effort)), "restarts": state.restarts}
 
     @property
     def _k(self) -> int | None:
@@ -230,23 +244,25 @@ class MixedSearch:
         return tuple(moves)
 
     def _begin(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
-        """Begin at the best of the first slate."""
-        x = design.row(int(np.argmin(scores)))
+        """Begin at the best of the first slate; a restart not at the champion, its first row."""
+        first = 0 if state.champion is None else 1
+        best = first + int(np.argmin(scores[first:]))
+        x, champion = design.row(best), state.champion
+        if champion is not None and scores[best] < scores[0]:
+            champion = None
         strategy = None
         if state.active:
             strategy = self.inner.init(x[list(state.active)])
             strategy = replace(strategy, step=strategy.step * self.tuning.start_scale)
-        return self._freeze(replace(state, x=x, strategy=strategy, rounds=1))
+        return self._freeze(replace(state, x=x, strategy=strategy, rounds=1, champion=champion))
 
     def _tell_strategy(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
         """Tell the strategy the order of its own candidates."""
         slate: Any = design.strategy
-        own = scores[1 : 1 + len(slate)]
+        own = scores[design.heads : design.heads + len(slate)]
         ranking = Ranking.from_values(own) if np.ptp(own) > 0 else Ranking.no_difference()
         strategy = self.inner.tell(state.strategy, slate, ranking)  # type: ignore[arg-type]
-        won = bool(own.min() < scores[0])
-        stalled = 0 if won else state.stalled + 1
-        return replace(state, strategy=strategy, stalled=stalled)
+        return replace(state, strategy=strategy)
 
     def _tell_mutants(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
         """Adapt the number of mutants and the weights of their moves."""
@@ -266,14 +282,50 @@ class MixedSearch:
         """Make the best candidate the incumbent; of equal ones, the last, which is a mutant."""
         if not scores.any():
             return state
-        best = int(np.flatnonzero(scores == scores.min())[-1])
+        champion = state.champion
+        others = np.delete(np.arange(len(scores)), range(1, design.heads))
+        best = int(others[np.flatnonzero(scores[others] == scores[others].min())[-1]])
+        if champion is not None and scores[best] < scores[1]:
+            champion = None
         x = design.row(best)
         genes = self._genes(x.size)
         memory = dict(state.memory)
         for i, gene in enumerate(genes):
             if gene.value(x) != gene.value(state.x):
                 memory[i, gene.value(state.x)] = self.tuning.lost
-        return replace(state, x=x, memory=memory)
+        return replace(state, x=x, memory=memory, champion=champion)
+
+    def _restart(self, state: MixedState) -> MixedState:
+        """Begin again near the best point if the search has converged and moves are exhausted."""
+        strategy, genes = state.strategy, self._genes(state.x.size)
+        if strategy is not None:
+            radius = strategy.step * strategy.width * strategy.covariance.extent()
+            if strategy.reversals or radius > self.tuning.converged * self.inner.settings.sigma0:
+                return state
+        movable = self._movable(state, genes)
+        left = freshness(state.x, genes, movable, state.memory)
+        if left > self.tuning.exhausted:
+            return state
+        best = state.x if state.champion is None else state.champion
+        return replace(self.init(best), champion=best, restarts=state.restarts + 1)
+
+    def _first_rows(
+        self, state: MixedState, genes: tuple[Gene, ...], rng: np.random.Generator
+    ) -> Any:
+        """Return a Latin hypercube; in a restart, points near the champion."""
+        rows = spread(self._first(state), state.x, genes, rng)
+        if state.champion is None:
+            return rows
+        real = sorted(set(range(state.x.size)) - {c for g in genes for c in g.coordinates})
+        for row in rows[1:]:
+            drawn = row.copy()
+            row[:] = state.champion
+            row[real] += self.tuning.redraw_scale * rng.standard_normal(len(real))
+            row[real] = np.abs(1 - np.abs(1 - row[real]))
+            for gene in genes:
+                if rng.uniform() < self.tuning.redraw:
+                    gene.put(row, gene.value(drawn))
+        return rows
 
     def _freeze(self, state: MixedState) -> MixedState:
         """Take whole coordinates out of the strategy when its radius is below their steps."""

@@ -181,26 +181,18 @@ class CategoricalCMA:
 
     def _params(self, told: Any) -> Params:
         if self.margin:
-            x, z, c = told.x, told.z, told.c
+            x, z, c = (() if part is None else part for part in (told.x, told.z, told.c))
         else:
             (x, c), z = (told, ()) if self._categories else ((told, ()), ())
-        found = (
-            {n: p.decode(np.array([u])) for (n, p), u in zip(self._real.items(), x, strict=False)}
-            if self._real
-            else {}
-        )
-        if self._whole:
-            found |= {n: int(round(v)) for n, v in zip(self._whole, z, strict=True)}
-        if self._categories:
-            chosen = (
-                np.argmax(np.asarray(c), axis=1)
-                if not self.margin
-                else [int(np.argmax(row)) for row in c]
-            )
-            found |= {
-                n: options[int(i)]
-                for (n, options), i in zip(self._categories.items(), chosen, strict=True)
-            }
+        found = {
+            n: p.decode(np.array([u])) for (n, p), u in zip(self._real.items(), x, strict=False)
+        }
+        found |= {n: int(round(v)) for n, v in zip(self._whole, z, strict=False)}
+        chosen = [int(np.argmax(row)) for row in c]
+        found |= {
+            n: options[i]
+            for (n, options), i in zip(self._categories.items(), chosen, strict=False)
+        }
         return {name: found[name] for name in self.space.parameters}
 
 
@@ -280,3 +272,6 @@ PEERS: dict[str, Callable[[SearchSpace, int, int], Any]] = {
     "NGOpt": Nevergrad,
 }
 """The peers by name: (space, seed, budget) → peer."""
+
+DEFAULT = ("auto", "random", "CMAwM", "CatCMA", "CatCMAwM")
+"""The peers that need no library outside of zorank's extras."""

@@ -197,8 +197,8 @@ def network_table(seed: int) -> Objective:
 def training_response(seed: int) -> Objective:
     """A response surface of training: the best learning rate depends on all other parameters."""
     rng = np.random.default_rng([seed, 10])
-    base = {a: c for a, c in zip(("relu", "gelu", "tanh"), rng.permutation(3) * 0.15, strict=True)}
-    shift = {a: s for a, s in zip(base, rng.normal(0, 0.4, 3), strict=True)}
+    base = dict(zip(("relu", "gelu", "tanh"), rng.permutation(3) * 0.15, strict=True))
+    shift = dict(zip(base, rng.normal(0, 0.4, 3), strict=True))
     depth, rate, decay, momentum = (
         rng.integers(2, 8),
         rng.uniform(-3.5, -2),
