@@ -111,6 +111,9 @@ class Search:
             made = (run.best(), run.points, len(history), message, success, list(history), run)
             return Result(*made, self.judge.value)
 
+        reason = self.stopping.impatient(history)
+        if reason is not None:  # a resumed run
+            return self._judged(result(f"stopped after {run.points} points: {reason}", True))
         with progress_bar(self.progress, points, "points", "best") as show:
             while run.points + len(slate := run.ask()) <= points:
                 answer, note = self.judge.answer(slate)

@@ -34,17 +34,21 @@ class Stopping:
         if self.xtol is not None and not (is_real(self.xtol) and 0 < self.xtol < np.inf):
             raise InvalidInput(f"xtol must be a finite number above 0, found {short(self.xtol)}")
 
+    def impatient(self, history: Sequence[Mapping[str, Any]]) -> str | None:
+        """Return why to stop after these rounds; None continues."""
+        if self.patience is None or len(history) <= self.patience:
+            return None
+        before, now = (history[i]["best"] for i in (-1 - self.patience, -1))
+        stuck = before is not None and before == now
+        return f"no better value in {self.patience} rounds" if stuck else None
+
     def reason(
         self, history: Sequence[Mapping[str, Any]], slate: Slate, best: Vector
     ) -> str | None:
-        """Return why to stop after this slate; None continues."""
-        if self.patience is not None and len(history) > self.patience:
-            before, now = (history[i]["best"] for i in (-1 - self.patience, -1))
-            if before is not None and before == now:
-                return f"no better value in {self.patience} rounds"
+        """Return why to stop after this slate, the last of the history; None continues."""
         if self.xtol is not None and _spread(slate, best) <= self.xtol:
             return f"candidates differ by at most xtol = {self.xtol:g}"
-        return None
+        return self.impatient(history)
 
 
 def _spread(slate: Slate, best: Vector) -> float:

@@ -254,7 +254,7 @@ def mixed(
     ] = 1000,
     slow_seeds: Annotated[
         int,
-        typer.Option(min=0, help="Of so many instances TPE and NGOpt run 1,000 points, else 300."),
+        typer.Option(min=0, help="Of so many instances TPE runs 1,000 points, of others 300."),
     ] = 3,
     folder: FolderOption = Path("bench-mixed"),
     workers: WorkersOption = None,

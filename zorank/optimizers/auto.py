@@ -115,4 +115,6 @@ class Auto:
         """Return the algorithm with these settings; ablations change its constants."""
         if self.levels is None and self.choices is None:
             return AutoSearch(self, tuning)
-        return MixedSearch(self, AutoSearch(replace(self, levels=None, choices=None), tuning))
+        m = None if self.m is None else max(2, self.m - 1 - (self.m - 1) // 3)  # without mutants
+        plain = replace(self, levels=None, choices=None, m=m, k=None)
+        return MixedSearch(self, AutoSearch(plain, tuning))

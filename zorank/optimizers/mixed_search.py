@@ -42,6 +42,7 @@ class MixedTuning:
     """The constants of the mixed search.
 
     Attributes:
+        strategy_growth: the strategy has 4 + this · ln p candidates in p coordinates.
         few_levels: whole numbers with at most so many values are never part of the strategy.
         frozen: a whole coordinate leaves the strategy when its radius is below so many steps.
         first_share: candidates of the first slate, as a multiple of the strategy's.
@@ -59,10 +60,11 @@ class MixedTuning:
         redraw_scale: how far a restart moves real coordinates.
     """
 
+    strategy_growth: float = 3.0
     few_levels: int = 4
     frozen: float = 0.25
     first_share: float = 1.5
-    start_scale: float = 0.85
+    start_scale: float = 1.0
     most_mutants: float = 1.0
     grow: float = 1.6
     shrink: float = 0.9
@@ -138,8 +140,7 @@ class MixedSearch:
         few = {g.first for g in genes if g.ordered and g.size <= self.tuning.few_levels}
         options = {g.first + i for g in genes if not g.ordered for i in range(g.size)}
         active = tuple(j for j in range(x.size) if j not in few | options)
-        effort = self._most_mutants(len(active), genes) if genes else 0.0
-        return MixedState(x, active, effort=max(effort / 2, 1.0))
+        return MixedState(x, active, effort=max(self._most_mutants(len(active)) / 2, 1.0))
 
     def ask(self, state: MixedState, rng: np.random.Generator) -> Slate:
         """Show the incumbent, the strategy's candidates and mutants; at first, random points."""
@@ -150,7 +151,7 @@ class MixedSearch:
         heads = len(rows)
         strategy = None
         if state.strategy is not None:
-            strategy = self._strategy_search(state).ask(state.strategy, rng)
+            strategy = self._strategy(state).ask(state.strategy, rng)
             for row in strategy:
                 x = state.x.copy()
                 x[list(state.active)] = row
@@ -186,7 +187,7 @@ class MixedSearch:
             return state.champion.copy()
         x = state.x.copy()
         if state.strategy is not None and state.strategy.reversals:
-            x[list(state.active)] = self._strategy_search(state).best(state.strategy)
+            x[list(state.active)] = self.inner.best(state.strategy)
             snap(x, self._genes(x.size))
         return x
 
@@ -209,17 +210,26 @@ class MixedSearch:
             )
         return genes_of(levels, choices)
 
-    def _strategy_search(self, state: MixedState) -> AutoSearch:
-        return self.inner
-
     def _strategy_size(self, p: int) -> int:
-        return 4 + int(3 * math.log(p)) if p else 0
+        """Return the number of the strategy's candidates in p coordinates."""
+        if not p:
+            return 0
+        m = self.inner.settings.m
+        return m if m is not None else 4 + int(self.tuning.strategy_growth * math.log(p))
+
+    def _strategy(self, state: MixedState) -> AutoSearch:
+        """Return the strategy in the coordinates that it varies."""
+        m = self._strategy_size(len(state.active))
+        return replace(self.inner, settings=replace(self.inner.settings, m=m))
 
     def _first(self, state: MixedState) -> int:
-        size = max(self._strategy_size(state.x.size), 6)
-        return max(2, int(self.tuning.first_share * size))
+        if self.settings.m is not None:
+            return self.settings.m
+        return int(self.tuning.first_share * max(self._strategy_size(state.x.size), 6))
 
-    def _most_mutants(self, p: int, genes: tuple[Gene, ...]) -> float:
+    def _most_mutants(self, p: int) -> float:
+        if self.settings.m is not None:
+            return max(self.settings.m - 1 - self._strategy_size(p), 1)
         return max(self.tuning.most_mutants * self._strategy_size(p), 6.0)
 
     def _movable(self, state: MixedState, genes: tuple[Gene, ...]) -> list[int]:
@@ -252,7 +262,7 @@ class MixedSearch:
             champion = None
         strategy = None
         if state.active:
-            strategy = self.inner.init(x[list(state.active)])
+            strategy = self._strategy(state).init(x[list(state.active)])
             strategy = replace(strategy, step=strategy.step * self.tuning.start_scale)
         return self._freeze(replace(state, x=x, strategy=strategy, rounds=1, champion=champion))
 
@@ -261,7 +271,7 @@ class MixedSearch:
         slate: Any = design.strategy
         own = scores[design.heads : design.heads + len(slate)]
         ranking = Ranking.from_values(own) if np.ptp(own) > 0 else Ranking.no_difference()
-        strategy = self.inner.tell(state.strategy, slate, ranking)  # type: ignore[arg-type]
+        strategy = self._strategy(state).tell(state.strategy, slate, ranking)  # type: ignore[arg-type]
         return replace(state, strategy=strategy)
 
     def _tell_mutants(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
@@ -274,7 +284,7 @@ class MixedSearch:
             factor = tuning.lost ** (1 / len(move) ** 2) if score > scores[0] else 1.0
             for key in move:
                 memory[key] = memory.get(key, 1.0) * factor
-        most = self._most_mutants(len(state.active), ())
+        most = self._most_mutants(len(state.active))
         effort = state.effort * (tuning.grow if won else tuning.shrink)
         return replace(state, memory=memory, effort=min(max(effort, 1.0), most))
 

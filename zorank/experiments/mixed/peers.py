@@ -187,7 +187,7 @@ class CategoricalCMA:
         found = {
             n: p.decode(np.array([u])) for (n, p), u in zip(self._real.items(), x, strict=False)
         }
-        found |= {n: int(round(v)) for n, v in zip(self._whole, z, strict=False)}
+        found |= {n: round(float(v)) for n, v in zip(self._whole, z, strict=False)}
         chosen = [int(np.argmax(row)) for row in c]
         found |= {
             n: options[i]

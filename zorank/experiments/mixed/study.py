@@ -20,8 +20,10 @@ from zorank.spaces import SearchSpace
 
 VERSION = "mixed 1"
 BUDGETS = (100, 300, 1000)
-SLOW = ("TPE", "NGOpt")
+SLOW = ("TPE",)
 """Peers that take about a minute for 1,000 points."""
+FEW_POINTS = ("NGOpt",)
+"""Peers that run 300 points only."""
 KNOWS_BUDGET = ("NGOpt",)
 """Peers that choose their method by the budget, and so run once for each of them."""
 
@@ -68,13 +70,17 @@ class Study:
         return [
             Trial(
                 *(peer, problem, seed),
-                BUDGETS[1] if peer in SLOW and place >= self.slow_seeds else BUDGETS[-1],
+                self._points(peer, place),
                 revision if peer == OURS else 0,
             )
             for place, seed in enumerate(self.seeds)
             for problem in self.problems
             for peer in self.peers
         ]
+
+    def _points(self, peer: str, place: int) -> int:
+        few = peer in FEW_POINTS or (peer in SLOW and place >= self.slow_seeds)
+        return BUDGETS[1] if few else BUDGETS[-1]
 
 
 def run_trial(trial: Trial) -> Row:
