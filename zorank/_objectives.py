@@ -146,7 +146,8 @@ class Judge:
 
     def _evaluate(self, slate: Slate, violations: Vector) -> tuple[Vector, NDArray[np.bool_]]:
         """Evaluate the feasible candidates; the values of the others are NaN."""
-        feasible = np.flatnonzero(violations == 0) if violations.size else range(len(slate))
+        every = np.arange(len(slate))
+        feasible = every[violations == 0] if violations.size else every
         values, known = np.full(len(slate), np.nan), np.ones(len(slate), dtype=bool)
         if len(feasible) == 0:
             return values, known
@@ -160,7 +161,7 @@ class Judge:
             executor=self.executor,
             deadline=self.deadline,
         )
-        values[list(feasible)], known[list(feasible)] = found
+        values[feasible], known[feasible] = found
         return values, known
 
 

@@ -54,17 +54,17 @@ class MixedTuning:
         recover: power of all weights each round.
         forget: power of all weights when a mutant wins.
         double: the probability that a mutant makes another move, if no single one was tried.
-        converged: a search with a smaller radius, in sigma0, has converged.
+        converged: a search with a smaller radius has converged.
         exhausted: single moves with a smaller share of their weights left are exhausted.
         redraw: the probability that a restart draws a discrete coordinate again.
         redraw_scale: how far a restart moves real coordinates.
     """
 
-    strategy_growth: float = 3.0
+    strategy_growth: float = 1.3
     few_levels: int = 4
     frozen: float = 0.25
     first_share: float = 1.5
-    start_scale: float = 1.0
+    start_scale: float = 0.7
     most_mutants: float = 1.0
     grow: float = 1.6
     shrink: float = 0.9
@@ -72,7 +72,7 @@ class MixedTuning:
     recover: float = 0.98
     forget: float = 0.8
     double: float = 0.15
-    converged: float = 1e-6
+    converged: float = 3e-7
     exhausted: float = 0.3
     redraw: float = 0.4
     redraw_scale: float = 0.2
@@ -310,7 +310,7 @@ class MixedSearch:
         strategy, genes = state.strategy, self._genes(state.x.size)
         if strategy is not None:
             radius = strategy.step * strategy.width * strategy.covariance.extent()
-            if strategy.reversals or radius > self.tuning.converged * self.inner.settings.sigma0:
+            if strategy.reversals or radius > self.tuning.converged:
                 return state
         movable = self._movable(state, genes)
         left = freshness(state.x, genes, movable, state.memory)

@@ -126,7 +126,7 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         raise _not_a_renderer(name)
     size, export_name, export = (read(renderer, h) for h in ("size", "export_name", "export"))
     exports = isinstance(export_name, str) and callable(export)
-    declared = getattr(renderer, "space", None)
+    declared: Any = getattr(renderer, "space", None)
     named = isinstance(declared, Mapping | SearchSpace)
     parameters = SearchSpace.of(declared) if named else None
     example = np.full(parameters.dim if parameters else 1, 0.1)
