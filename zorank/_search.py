@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +24,9 @@ from zorank.protocols import AnyOptimizer
 from zorank.run import Run
 from zorank.slates import Box
 from zorank.types import Vector, as_vector
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 MAX_STARTS = 10_000
 
