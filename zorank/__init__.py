@@ -22,6 +22,7 @@ from zorank.estimators import rank_gradient, rank_weights
 from zorank.minimize import Result, minimize
 from zorank.run import Run
 from zorank.slates import Slate
+from zorank.spaces import Choice, Float, Int, Log
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
@@ -39,9 +40,13 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Ballot",
+    "Choice",
     "EvaluationError",
     "Exhibit",
+    "Float",
+    "Int",
     "InvalidInput",
+    "Log",
     "LookError",
     "MissingExtra",
     "Poll",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -15,6 +16,23 @@ def check_callback(callback: object) -> None:
     """Raise InvalidInput unless a callback is None or a function."""
     if callback is not None and not callable(callback):
         raise InvalidInput(f"callback must be a function or None, found {short(callback)}")
+
+
+def as_scipy(callback: Any) -> Any:
+    """Return a callback that takes a result, for one in SciPy's form.
+
+    SciPy's forms have one parameter, `intermediate_result` or `xk`. Others are returned as they
+    are.
+    """
+    try:
+        names = tuple(inspect.signature(callback).parameters)
+    except (TypeError, ValueError):  # None, or a callable without a signature
+        return callback
+    if names == ("intermediate_result",):
+        return lambda result: callback(intermediate_result=result)
+    if names == ("xk",):
+        return lambda result: callback(result.x if result.run.space is None else result.params)
+    return callback
 
 
 def stops(callback: Callable[[T], Any], so_far: T) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -13,73 +11,36 @@ import numpy as np
 
 from zorank import optimizers
 from zorank._arrays import as_numbers, is_real, is_whole
-from zorank._privacy import check_same_values, values_meta
-from zorank._progress import check_callback, progress_bar, stops
+from zorank._objectives import Judge, read_constraints, wrapped
+from zorank._privacy import values_meta
+from zorank._progress import as_scipy, check_callback
 from zorank._records import check_flags
-from zorank.errors import InvalidInput, ReplayError, short
-from zorank.executors import Objective, evaluate
+from zorank._results import Result
+from zorank._search import Search, check_starts, pool
+from zorank._setup import KEY, space_settings
+from zorank._stopping import Stopping
+from zorank.errors import InvalidInput, short
+from zorank.executors import Objective
 from zorank.protocols import AnyOptimizer, Store
-from zorank.run import Run
-from zorank.slates import Points, Slate
-from zorank.types import Vector
+from zorank.spaces import Parameter, SearchSpace
+from zorank.stores import as_store
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from numpy.typing import ArrayLike
 
-Callback = Callable[["Result"], Any]
+__all__ = ["Callback", "Result", "minimize"]
+
+Callback = Callable[[Result], Any]
 
 LONGEST_DEADLINE = 1e6
 """Seconds. Much longer timeouts overflow the system clock."""
 
 
-@dataclass(eq=False)
-class Result:
-    """The result of `minimize`.
-
-    Attributes:
-        x: the optimizer's estimate of the best point. A candidate may have had a slightly smaller
-            value; under noise such a value is unreliable, so use x.
-        points: the number of candidates evaluated for ranking.
-        rounds: the number of slates answered.
-        message: the reason for stopping.
-        success: False if the run stopped before the limit of points.
-        history: one row for each round: round, points, question, value (the best of this slate),
-            best (the best value so far) and the optimizer's report.
-        run: the underlying `Run`, to continue, undo or branch.
-    """
-
-    x: Vector
-    points: int
-    rounds: int
-    message: str
-    success: bool
-    history: list[dict[str, Any]] = field(repr=False)
-    run: Run = field(repr=False)
-    _value: Callable[[Vector], float] = field(repr=False)
-
-    def __str__(self) -> str:
-        x = np.array2string(self.x, threshold=20, edgeitems=3, precision=6)
-        return (
-            f"{self.message}\n   points  {self.points}\n   rounds  {self.rounds}\n"
-            f"      fun  {self.fun:.8g}\n        x  {x}"
-        )
-
-    @cached_property
-    def fun(self) -> float:
-        """f(x): evaluated on first access only; the optimizer never uses it."""
-        return self._value(self.x)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the result as plain JSON values: x, fun, message, points, rounds, history."""
-        plain = {"x": self.x.tolist(), "fun": self.fun, "message": self.message}
-        return plain | {"points": self.points, "rounds": self.rounds, "history": self.history}
-
-
 def minimize(
-    f: Objective,
-    x0: ArrayLike,
+    f: Objective | Callable[..., Any],
+    x0: ArrayLike | None = None,
     points: int = 3000,
     method: str | AnyOptimizer = "auto",
     seed: int = 0,
@@ -96,11 +57,20 @@ def minimize(
     name: str | None = None,
     deadline: float | None = None,
     record_values: bool = True,
+    *,
+    space: SearchSpace | Mapping[str, Parameter] | None = None,
+    args: Sequence[Any] = (),
+    constraints: Any = None,
+    workers: int | None = None,
+    starts: int = 1,
+    patience: int | None = None,
+    xtol: float | None = None,
 ) -> Result:
     """Minimise f from the ranks of its values alone.
 
     Args:
-        f: maps a candidate (d,) to a finite number.
+        f: maps a candidate (d,), or a dict of parameters, to a number. Infinite values are ranked
+            after all others, and NaN after them.
         x0: the start.
         points: the largest number of candidates to evaluate.
         method: a name in `zorank.optimizers.REGISTRY`, "auto" for the recommended method, or an
@@ -112,16 +82,30 @@ def minimize(
         executor: a `concurrent.futures.Executor` that evaluates the candidates;
             `zorank.executors` has `Processes` and, for Dask, `Cluster`.
         callback: called with the result so far after every round; stops the run by returning True
-            or raising StopIteration.
+            or raising StopIteration. A parameter named `xk` gets x instead, as in SciPy.
         progress: show a progress bar.
-        bounds: a (low, high) pair for each coordinate, or SciPy's `Bounds`.
+        bounds: a (low, high) pair for each coordinate, or SciPy's `Bounds`. Where both are
+            finite, auto's sigma0 is .3 of the range.
         maximize: maximise instead.
         vectorized: f takes all candidates (m, d) at once and returns m numbers.
         store: store the run here; if it has a run of this name, resume that run.
         name: the run's name in the store.
-        deadline: seconds for a slate; late candidates are left unranked. Requires `executor`.
+        deadline: seconds for a slate; late candidates are left unranked. Requires `executor` or
+            `workers`.
         record_values: whether the store keeps the best value of each slate. Without them it keeps
             candidates and rankings only; a resumed run has no values of earlier rounds.
+        space: named parameters instead of x0, such as {"lr": zorank.Log(1e-5, 1e-1)}; f and the
+            constraints then get a dict, and the result has `params`.
+        args: more arguments of f and the constraints, after the first.
+        constraints: functions whose numbers are at least 0, or which return True, where a
+            candidate is feasible; also SciPy's. f is not called for infeasible candidates, which
+            are ranked last, by the sum of their violations.
+        workers: evaluate candidates in so many processes.
+        starts: search from so many starts, each with its share of the points, and return the best
+            result. The first start is x0.
+        patience: stop after so many rounds without a better value.
+        xtol: stop when at least half of a slate's candidates differ from x by at most this in
+            every coordinate.
     """
     _check_function(f)
     check_callback(callback)
@@ -129,56 +113,63 @@ def minimize(
     check_flags(
         progress=progress, maximize=maximize, vectorized=vectorized, record_values=record_values
     )
-    _check_executor(executor, deadline, vectorized)
+    _check_executor(executor, deadline, vectorized, workers)
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options must map names to settings, found {short(options)}")
-    settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds, x0))}
-    optimizer = _optimizer(method, settings)
-    meta = _objective_meta(f, bool(maximize)) | values_meta(record_values, optimizer, x0)
-    run = Run(optimizer, x0, seed, store, name, meta=meta)
-    _check_objective(run, meta)
-    check_same_values(run, record_values)
-    better = max if maximize else min
-    history = _with_best(run.history, better)
-
-    def result(message: str, success: bool) -> Result:
-        def value(x: Vector) -> float:
-            return float(evaluate(f, Slate(Points(x[None])), vectorized=vectorized)[0])
-
-        return Result(
-            run.best(), run.points, len(history), message, success, list(history), run, value
+    stopping = Stopping(patience, xtol)
+    given, start, declared = _read_space(space, x0, bounds, vectorized)
+    target = wrapped(f, args, declared)
+    settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds, start))}
+    optimizer, store = _optimizer_for(method, settings, declared, store, name)
+    meta = _objective_meta(f, bool(maximize)) | values_meta(record_values, optimizer, start)
+    limits = read_constraints(constraints, tuple(args))
+    with pool(workers) as opened:
+        judge = Judge(target, maximize, vectorized, opened or executor, deadline, limits, declared)
+        search = Search(
+            judge, optimizer, stopping, seed, as_scipy(callback), progress, meta | given
         )
+        return search.from_starts(check_starts(starts), start, points, store, name)
 
-    with progress_bar(progress, points, "points", "best") as show:
-        while run.points + len(slate := run.ask()) <= points:
-            values = evaluate(
-                f, slate, vectorized=vectorized, executor=executor, deadline=deadline
+
+def _read_space(
+    space: Any, x0: ArrayLike | None, bounds: Any, vectorized: bool
+) -> tuple[dict[str, Any], Any, SearchSpace | None]:
+    """Return what the metadata say of the space, the start, and the space."""
+    if space is None:
+        if x0 is None:
+            raise InvalidInput("minimize needs a start: give x0, or a space of named parameters")
+        return {}, x0, None
+    for name, value in (("x0", x0), ("bounds", bounds)):
+        if value is not None:
+            raise InvalidInput(
+                f"space and {name} exclude each other, because a space has its own ranges; "
+                "leave one of them out"
             )
-            answer = slate.answer_from(-values if maximize else values)
-            note = {"value": float(better(values[~np.isnan(values)]))}
-            run.tell(answer, note=note if record_values else None)
-            history += _with_best([{**run.history[-1], **note}], better, history)
-            show(run.points, history[-1]["best"])
-            if callback is not None and stops(callback, result("running", False)):
-                return result("stopped by the callback", False)
-    if run.points == 0:
-        return result(f"{points} points are fewer than the {len(slate)} of one slate", False)
-    return result(f"stopped at the limit of {points} points", True)
+    if vectorized:
+        raise InvalidInput("a vectorized objective cannot have a space; leave one of them out")
+    found = SearchSpace.of(space)
+    return {KEY: found.to_json()}, found.start(), found
 
 
-def _with_best(
-    rows: Sequence[Mapping[str, Any]],
-    better: Callable[..., float],
-    before: Sequence[Mapping[str, Any]] = (),
-) -> list[dict[str, Any]]:
-    """Add the best value so far to each row; `before` are the preceding rows."""
-    best = [row["best"] for row in before[-1:] if row["best"] is not None]
-    complete = []
-    for row in rows:
-        if "value" in row:  # absent where a person answered
-            best = [better([*best, row["value"]])]
-        complete.append({**row, "best": best[0] if best else None})
-    return complete
+def _optimizer_for(
+    method: str | AnyOptimizer,
+    settings: Mapping[str, Any],
+    space: SearchSpace | None,
+    store: Any,
+    name: str | None,
+) -> tuple[AnyOptimizer, Any]:
+    """Return the optimizer, and the store, which is opened to find the run of this name.
+
+    A run that was stored before sigma0 followed from bounds continues with its own sigma0.
+    """
+    if space is not None:
+        settings = {**space_settings(method, space), **settings}
+    elif store is not None and name is not None and method == "auto" and "sigma0" not in settings:
+        store = as_store(store)
+        stored = next((run for run in store.runs() if run.name == name), None)
+        if stored is not None and stored.optimizer == method and "sigma0" in stored.options:
+            settings = {**settings, "sigma0": stored.options["sigma0"]}
+    return _optimizer(method, settings), store
 
 
 def _optimizer(method: str | AnyOptimizer, settings: Mapping[str, Any]) -> AnyOptimizer:
@@ -192,28 +183,11 @@ def _optimizer(method: str | AnyOptimizer, settings: Mapping[str, Any]) -> AnyOp
     return method
 
 
-def _objective_meta(f: Objective, maximize: bool) -> dict[str, Any]:
+def _objective_meta(f: Any, maximize: bool) -> dict[str, Any]:
     return {
         "objective": f"{getattr(f, '__module__', '')}:{getattr(f, '__qualname__', '')}",
         "maximize": maximize,
     }
-
-
-def _check_objective(run: Run, wanted: Mapping[str, Any]) -> None:
-    """Raise if a resumed run has another objective; functions of a script may be renamed."""
-    stored = run.record.meta
-    if stored.get("maximize", wanted["maximize"]) != wanted["maximize"]:
-        raise ReplayError(
-            f"run {run.name!r} was started with maximize={stored['maximize']}; "
-            "resume it with the same setting, or use another name"
-        )
-    old, new = str(stored.get("objective", "")), str(wanted["objective"])
-    nameless = ("__main__", "<lambda>", "<locals>")
-    if old and old != new and not any(part in old + new for part in nameless):
-        raise ReplayError(
-            f"run {run.name!r} was started with the function {old}, not {new}; "
-            "resume it with the same function, or use another name"
-        )
 
 
 def _given(**settings: Any) -> dict[str, Any]:
@@ -232,14 +206,16 @@ def _check_points(points: Any) -> None:
         raise InvalidInput(f"points must be a whole number from 1, found {short(points)}")
 
 
-def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:
+def _check_executor(executor: Any, deadline: Any, vectorized: bool, workers: Any) -> None:
     is_object = executor is not None and not isinstance(executor, type)
     if executor is not None and not (is_object and callable(getattr(executor, "submit", None))):
         raise InvalidInput(
             f"executor must be a concurrent.futures.Executor, found {short(executor)}; for "
             "processes: zorank.executors.Processes(4)"
         )
-    if executor is not None and vectorized:
+    if workers is not None and executor is not None:
+        raise InvalidInput("workers and executor exclude each other; leave one of them out")
+    if (executor is not None or workers is not None) and vectorized:
         raise InvalidInput("a vectorized objective cannot use an executor; leave one of them out")
     if deadline is None:
         return
@@ -248,8 +224,8 @@ def _check_executor(executor: Any, deadline: Any, vectorized: bool) -> None:
             f"deadline must be a number of seconds above 0 and below {LONGEST_DEADLINE:g}, "
             f"found {short(deadline)}"
         )
-    if executor is None:
-        raise InvalidInput("`deadline` requires `executor`")
+    if executor is None and workers is None:
+        raise InvalidInput("`deadline` requires `executor` or `workers`")
 
 
 def _bounds(bounds: Any, x0: ArrayLike) -> tuple[Any, Any] | None:

@@ -110,6 +110,11 @@ class Capabilities:
     uses_looks: bool = False
     """It learns from what candidates look like: it is a `LookingOptimizer`."""
 
+    takes_levels: bool = False
+    """It has the settings `levels` and `choices`, which say what coordinates are whole numbers
+    and which ones together are a categorical parameter (`zorank.spaces.SearchSpace`). Other
+    optimizers search the unit cube, whose points are rounded."""
+
     @classmethod
     def of(cls, optimizer: AnyOptimizer) -> Capabilities:
         """Return the capabilities that an optimizer declares."""

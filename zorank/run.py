@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zorank import optimizers, preference_data, rng
+from zorank import preference_data, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step
 from zorank._records import (
@@ -30,12 +30,24 @@ from zorank._records import (
 )
 from zorank._run_log import RunLog
 from zorank._run_slates import check_looks
-from zorank.errors import LookError, StaleAnswer, short
+from zorank._setup import set_up, space_of_run
+from zorank.errors import InvalidInput, LookError, StaleAnswer, short
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
 from zorank.slates import Slate
+from zorank.spaces import Parameter, SearchSpace
 from zorank.stores import as_store
-from zorank.types import Answer, Matrix, Order, Round, RunRecord, Snapshot, Vector, as_start
+from zorank.types import (
+    Answer,
+    Matrix,
+    Order,
+    Round,
+    RunRecord,
+    Snapshot,
+    Vector,
+    as_start,
+    as_vector,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -67,8 +79,11 @@ class Run:
             versions of its optimizer. A log with recorded slates always records further ones.
         looks: what candidates look like, for an optimizer that uses it. Slates are then always
             recorded.
+        options: settings of an optimizer that is given by its name.
+        space: named parameters instead of x0, as in `minimize`; stored with the run.
 
     Attributes:
+        space: the run's space; None if it has none.
         looks: as above; None continues without looks. Looks that fail are dropped.
         looks_problem: why looks were dropped; empty if they were not.
     """
@@ -76,7 +91,7 @@ class Run:
     def __init__(
         self,
         optimizer: AnyOptimizer | str,
-        x0: ArrayLike,
+        x0: ArrayLike | None = None,
         seed: int = 0,
         store: Store | str | None = None,
         name: str | None = None,
@@ -84,15 +99,18 @@ class Run:
         trace: bool = False,
         record_slates: bool = False,
         looks: Looks | None = None,
+        options: Mapping[str, Any] | None = None,
+        space: SearchSpace | Mapping[str, Parameter] | None = None,
     ) -> None:
-        self._optimizer = optimizers.make(optimizer) if isinstance(optimizer, str) else optimizer
+        self._optimizer, x0, own_meta = set_up(optimizer, x0, options, space)
         check_flags(trace=trace, record_slates=record_slates)
         self._store = as_store(store)
         start = as_start(x0, Capabilities.of(self._optimizer).takes_float32)
         record = new_record(self._optimizer, start, rng.check_seed(seed), name)
-        wanted = replace(record, meta=to_plain_json(meta, "meta"))
+        wanted = replace(record, meta={**to_plain_json(meta, "meta"), **own_meta})
         self._optimizer.init(wanted.x0)  # an invalid start must not create a run
         self._record = create_or_load(self._store, wanted)
+        self.space = space_of_run(self._record, own_meta)
         self._trace = trace
         self._record_slates = record_slates
         self.looks = check_looks(looks)
@@ -276,6 +294,12 @@ class Run:
     def best(self) -> Vector:
         """Return the incumbent, as a new array."""
         return self._optimizer.best(self.state).copy()
+
+    def params(self, x: ArrayLike | None = None) -> dict[str, Any]:
+        """Return the named parameters of a candidate, or of the incumbent, in the run's space."""
+        if self.space is None:
+            raise InvalidInput(f"run {self.name!r} has no space; create it with Run(space=...)")
+        return self.space.decode(self.best() if x is None else as_vector(x, "a candidate"))
 
     def rounds(self) -> list[Round]:
         """Return the log: all answered rounds, and the waiting round if there is one."""

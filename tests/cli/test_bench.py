@@ -55,3 +55,16 @@ def test_the_help_teaches(printed):
     out = printed("bench", "judges", "--help")
     for words in ("hidden taste", "--update-measured", "Ctrl-C loses no"):
         assert words in out
+
+
+def test_the_benchmark_of_mixed_spaces_from_end_to_end(printed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = ("--seeds", 1, "--problem", "training", "--peer", "auto", "--peer", "random")
+    command = BenchmarkCommand(printed, tmp_path, "mixed", *settings, "--workers", 1)
+    out, found = command.run()
+    assert "median win rate" in out
+    assert [standing["points"] for standing in found["standings"]] == [100, 300, 1000]
+    assert found["standings"][2]["overall"]["random"]["ahead"] == 1
+    kept = command.trials()
+    command.run()
+    assert command.trials() == kept

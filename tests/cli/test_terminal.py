@@ -56,3 +56,34 @@ def test_a_person_types_at_the_command_line(zorank):
         assert code == 0, err
         assert "Rank the ones you like" in out
         assert f"{rounds} answers" in out
+
+
+SPACE_FILE = """
+lr = {log = [1e-5, 1e-1]}
+layers = {int = [1, 8]}
+act = {choice = ["relu", "gelu"]}
+"""
+
+
+def test_a_space_is_read_from_a_file(printed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "space.toml").write_text(SPACE_FILE)
+    (tmp_path / "tune.py").write_text("def loss(p):\n    return abs(p['layers'] - 5)\n")
+    out = printed("minimize", "tune:loss", "--space", "space.toml", "--points", 100, "--quiet")
+    assert "layers=5" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [
+        (SPACE_FILE, ["--dim", "3"], "--space and --dim exclude each other"),
+        ("lr = {lag = [1, 2]}", [], "did you mean log"),
+        ("lr = ", [], "cannot be read"),
+        ("x = {log = [0, 1]}", [], "Log must begin above 0"),
+    ],
+)
+def test_a_wrong_space_is_one_sentence(text, arguments, words, tmp_path, refused):
+    file = tmp_path / "space.toml"
+    file.write_text(text)
+    found = refused("minimize", "zorank.problems:sphere", "--space", file, *arguments)
+    assert words in found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,6 +16,7 @@ from rich.text import Text
 
 from zorank import executors, optimizers, rng
 from zorank._machine import memory_bytes
+from zorank._setup import KEY, space_settings
 from zorank.cli.common import (
     check_writable,
     load_function,
@@ -29,6 +31,7 @@ from zorank.errors import InvalidInput, short
 from zorank.minimize import Result
 from zorank.minimize import minimize as minimize_function
 from zorank.run import Run
+from zorank.spaces import SearchSpace
 from zorank.types import Vector, as_vector
 
 PRINTED_COORDINATES = 20
@@ -40,6 +43,13 @@ Function = Annotated[
 Dim = Annotated[int | None, typer.Option(help="Start at a draw from N(0, I) in R^dim.")]
 StartFile = Annotated[
     Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
+]
+SpaceFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Search the named parameters that this .toml or .json file declares; the function "
+        "gets a dict."
+    ),
 ]
 Method = Annotated[str, typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}.")]
 Points = Annotated[int, typer.Option(help="The largest number of evaluations.")]
@@ -109,18 +119,26 @@ def minimize(
     quiet: Quiet = False,
     human: Human = False,
     rounds: Rounds = 20,
+    space: SpaceFile = None,
 ) -> None:
     """Minimise a Python function from the ranks of its values alone, or rank by typing.
 
+    A file of --space has a line for each parameter: lr = {log = [1e-5, 1e-1]},
+    layers = {int = [1, 8]}, act = {choice = ["relu", "gelu"]} or x = {float = [0, 1]}.
+
     Example: zorank minimize zorank.problems:sphere --dim 100 --plot sphere.png
     """
-    start, interval = _start(dim, x0, seed), _interval(bounds)
+    declared = None if space is None else _read_space(space, dim, x0, bounds)
+    start = _start(dim, x0, seed) if declared is None else declared.start()
+    interval = _interval(bounds)
     settings: dict[str, Any] = {"m": m, "k": k, "options": read_values(option or [])}
     if human:
         _refuse_with_human({"--out": save, "--plot": plot, "--maximize": maximize})
-        optimizer = make_optimizer(method, start, seed, bounds=interval, **settings)
-        run = Run(optimizer, start, seed, _store(store, name), name)
-        _rank_in_terminal(run, rounds, function)
+        _rank_in_terminal(
+            _run_by_hand(method, start, seed, declared, interval, settings, store, name),
+            rounds,
+            function,
+        )
         return
     if function is None:
         raise InvalidInput("give the function as module:function, or rank yourself with --human")
@@ -129,9 +147,10 @@ def minimize(
     executor = _executor(workers, cluster, deadline)
     settings |= {"points": points, "method": method, "seed": seed, "maximize": maximize}
     settings |= {"bounds": None if interval is None else [interval] * start.size}
+    settings |= {"space": declared}
     settings |= {"store": _store(store, name), "name": name, "deadline": deadline}
     settings |= {"progress": not quiet and log.is_terminal}
-    result = _until_interrupted(f, start, executor, settings)
+    result = _until_interrupted(f, start if declared is None else None, executor, settings)
     _report(result, save, plot, function)
     if store or name:
         out.print(Text(f"stored as {result.run.name}; the same command resumes it"))
@@ -139,7 +158,7 @@ def minimize(
 
 def _until_interrupted(
     f: Callable[[Vector], Any],
-    x0: Vector,
+    x0: Vector | None,
     opened: AbstractContextManager[Executor | None],
     settings: dict[str, Any],
 ) -> Result:
@@ -191,10 +210,49 @@ def _refuse_with_human(given: dict[str, Any]) -> None:
             raise InvalidInput(f"{flag} cannot be used with --human; leave one of them out")
 
 
+def _run_by_hand(
+    method: str,
+    start: Vector,
+    seed: int,
+    space: SearchSpace | None,
+    interval: tuple[float, float] | None,
+    settings: dict[str, Any],
+    store: str | None,
+    name: str | None,
+) -> Run:
+    """Return the run of --human, in a space if there is one."""
+    meta = {}
+    if space is not None:
+        by_hand = "rank-process" if method == "auto" else method
+        meta = {KEY: space.to_json()}
+        settings = {**settings, "options": space_settings(by_hand, space) | settings["options"]}
+    optimizer = make_optimizer(method, start, seed, bounds=interval, **settings)
+    return Run(optimizer, start, seed, _store(store, name), name, meta=meta)
+
+
 def _rank_in_terminal(run: Run, rounds: int, function: str | None) -> None:
-    describe = None if function is None else load_function(function)
+    describe: Callable[..., Any] | None = None if function is None else load_function(function)
+    if run.space is not None:
+        shown = describe or str
+        describe = lambda x: shown(run.params(x))  # noqa: E731
     rank_in_terminal(run, rounds, describe, write=lambda line: out.print(Text(line)))
-    out.print(Text(f"best after {len(run.history)} answers: {run.best().tolist()}"))
+    best = run.best().tolist() if run.space is None else run.params()
+    out.print(Text(f"best after {len(run.history)} answers: {best}"))
+
+
+def _read_space(file: Path, dim: int | None, x0: Path | None, bounds: str | None) -> SearchSpace:
+    """Read the parameters that a file declares."""
+    for flag, value in (("--dim", dim), ("--x0", x0), ("--bounds", bounds)):
+        if value is not None:
+            raise InvalidInput(f"--space and {flag} exclude each other; leave one of them out")
+    try:
+        text = file.read_text()
+        declared = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"the space cannot be read from {file}: {error}") from error
+    if not isinstance(declared, dict):
+        raise InvalidInput(f"{file} must declare named parameters, found {short(declared)}")
+    return SearchSpace.from_json(declared)
 
 
 def _store(url: str | None, name: str | None) -> Any:
@@ -203,7 +261,7 @@ def _store(url: str | None, name: str | None) -> Any:
 
 def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
     if (dim is None) == (file is None):
-        raise InvalidInput("give the start either as --dim N or as --x0 FILE")
+        raise InvalidInput("give the start either as --dim N or as --x0 FILE, or a --space FILE")
     if dim is not None:
         _check_dim(dim)
         return np.random.default_rng(rng.check_seed(seed)).standard_normal(dim)
@@ -254,7 +312,7 @@ def _check_outputs(save: Path | None, plot: Path | None) -> None:
 
 
 def _report(result: Result, save: Path | None, plot: Path | None, title: str) -> None:
-    if save is None and result.x.size > PRINTED_COORDINATES:
+    if save is None and result.run.space is None and result.x.size > PRINTED_COORDINATES:
         save = Path("zorank-result.json")
     if save is not None:  # before anything is printed: a closed pipe must not lose the result
         write_text(save, json.dumps(result.to_json()))

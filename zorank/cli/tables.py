@@ -95,6 +95,31 @@ def field_tables(report: Report) -> Iterator[Table]:
     yield table
 
 
+def mixed_tables(report: Report) -> Iterator[Table]:
+    """Yield the tables of `zorank bench mixed`."""
+    for standing in report.summary["standings"]:
+        problems = standing["problems"]
+        peers = list(dict.fromkeys(p for found in problems.values() for p in found["medians"]))
+        title = f"After {standing['points']:,} points: median value (win rate of auto)"
+        table = new_table(title)
+        _add_columns(table, ("problem", *peers), left=("problem",))
+        for name, found in problems.items():
+            table.add_row(name, *(_mixed_cell(found, peer) for peer in peers))
+        overall = standing["overall"]
+        rates = (f"{overall[p]['median']:.2f}" if p in overall else "" for p in peers)
+        table.add_row("median win rate", *rates)
+        yield table
+    if report.claims:
+        yield claim_table(report.claims, "auto")
+
+
+def _mixed_cell(found: Mapping[str, Any], peer: str) -> str:
+    if peer not in found["medians"]:
+        return ""
+    rate = found["wins"].get(peer)
+    return f"{found['medians'][peer]:.2g}" + ("" if rate is None else f" ({rate:.2f})")
+
+
 def new_table(title: str) -> Table:
     """Return an empty table in the common style."""
     return Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), title_justify="left")

@@ -6,7 +6,7 @@ instead of its candidates, and evaluate the candidates of a lost worker again.
 
 from typing import TYPE_CHECKING, Any
 
-from zorank.executors.evaluation import Objective, evaluate
+from zorank.executors.evaluation import Objective, evaluate, evaluate_any
 
 if TYPE_CHECKING:
     from zorank.executors.cluster import Cluster
@@ -26,4 +26,4 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'zorank.executors' has no attribute {name!r}")
 
 
-__all__ = ["Cluster", "Objective", "Processes", "evaluate"]
+__all__ = ["Cluster", "Objective", "Processes", "evaluate", "evaluate_any"]

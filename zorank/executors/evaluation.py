@@ -16,6 +16,8 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from numpy.typing import NDArray
+
 Objective: TypeAlias = Callable[[Vector], Any]
 """Maps a candidate (d,) to a number; if vectorized, (m, d) to m numbers."""
 
@@ -32,26 +34,54 @@ def evaluate(
 
     After the deadline (seconds, requires an executor), the values of unfinished candidates are
     NaN. The values that an answer requires, at least two, are waited for up to ten deadlines.
+
+    Raises:
+        InvalidInput: if the objective returns a value that is not a finite number.
     """
+    values, known = evaluate_any(
+        f, slate, vectorized=vectorized, executor=executor, deadline=deadline
+    )
+    wrong = known & ~np.isfinite(values)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise InvalidInput(
+            f"the objective must return finite numbers, found {values[i]} for candidate {i}; "
+            "for an infeasible point, return a large finite number"
+        )
+    return values
+
+
+def evaluate_any(
+    f: Objective,
+    slate: Slate,
+    *,
+    vectorized: bool = False,
+    executor: Executor | None = None,
+    deadline: float | None = None,
+) -> tuple[Vector, NDArray[np.bool_]]:
+    """Return the values as `evaluate` does, infinite ones and NaN too, and which are known."""
     if not callable(f):
         raise InvalidInput(
             f"the objective must be a function that maps a candidate to a number, found {short(f)}"
         )
+    m = len(slate)
+    known = np.ones(m, dtype=bool)
     if vectorized:
-        return _check_values(f(np.asarray(slate)), len(slate))
+        return _check_values(f(np.asarray(slate)), m), known
     if executor is None:
         # list(map(…)) would swallow a StopIteration of f; "for x in slate" would hold a candidate
         # in memory until the next one is made.
-        return _check_values([f(slate[i]) for i in range(len(slate))], len(slate))
+        return _check_values([f(slate[i]) for i in range(m)], m), known
     from zorank.executors.dispatch import dispatch  # slow to import, rarely needed
 
     found = dispatch(f, slate, executor, deadline)
-    values = np.full(len(slate), np.nan)
-    values[list(found)] = _check_values(list(found.values()), len(found), list(found))
-    return values
+    values = np.full(m, np.nan)
+    values[list(found)] = _check_values(list(found.values()), len(found))
+    known[[i for i in range(m) if i not in found]] = False
+    return values, known
 
 
-def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Vector:
+def _check_values(values: Any, m: int) -> Vector:
     refuse_masked(values, "the values of the objective")
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
     numbers = [_number(v) for v in islice(values, m + 1)] if several else [_number(values)]
@@ -60,16 +90,7 @@ def _check_values(values: Any, m: int, positions: list[int] | None = None) -> Ve
         raise InvalidInput(
             f"the objective must return {m} values for {m} candidates, found {found}"
         )
-    result = np.array(numbers)
-    finite = np.isfinite(result)
-    if not finite.all():
-        i = int(np.argmin(finite))
-        raise InvalidInput(
-            f"the objective must return finite numbers, found {result[i]} for candidate "
-            f"{i if positions is None else positions[i]}; for an infeasible point, return a "
-            "large finite number"
-        )
-    return result
+    return np.array(numbers)
 
 
 def _length(values: Any) -> int | str:

@@ -18,30 +18,36 @@ shortened.
 When the search has converged and the judge never reversed an order, a new search starts around x0
 with twice as many candidates and a larger ρ. Checks then also show the best centre so far.
 
-This file holds the settings; `auto_search.py` is the algorithm.
+This file holds the settings; `auto_search.py` is the algorithm. With whole or categorical
+coordinates, `mixed_search.py` adds steps in these.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from zorank.optimizers.auto_search import AutoSearch, AutoState
 from zorank.optimizers.auto_tuning import Tuning
+from zorank.optimizers.mixed_search import MixedSearch, MixedState
 from zorank.optimizers.settings import (
     MAX_CANDIDATES,
     Bounds,
     SpaceName,
     check_count,
-    check_number,
+    check_discrete,
+    check_scale,
     check_space,
+    default_sigma0,
 )
 from zorank.slates import Slate
 from zorank.types import Answer, Vector
 
 DEFAULT_TUNING = Tuning()
+State: TypeAlias = AutoState | MixedState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +57,14 @@ class Auto:
     Attributes:
         m: number of candidates on a slate; None for 4 + 3 ln d. Every tenth slate has two more.
         k: how many of them to rank; None lets the judge decide.
-        sigma0: rough scale: the expected distance of a better point from x0, per coordinate.
+        sigma0: rough scale: the expected distance of a better point from x0, a number or one per
+            coordinate; None for .3 of the range of coordinates with finite bounds, else 1.
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
         bounds: (lower, upper), each a number or one per coordinate; candidates are reflected.
+        levels: for each coordinate, its number of values if it is whole, else 0: coordinates from
+            0 to 1 in so many equal intervals. Requires bounds=(0, 1).
+        choices: (first coordinate, number of options) of each categorical parameter; the option
+            is the largest of these coordinates. Requires bounds=(0, 1).
     """
 
     name: ClassVar[str] = "auto"
@@ -61,38 +72,49 @@ class Auto:
 
     m: int | None = None
     k: int | None = None
-    sigma0: float = 1.0
+    sigma0: float | Sequence[float] | None = None
     space: SpaceName = "euclidean"
     bounds: Bounds | None = None
+    levels: Sequence[int] | None = None
+    choices: Sequence[Sequence[int]] | None = None
+
+    takes_levels: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.m is not None:
             check_count(self, "m", 2, MAX_CANDIDATES)
         if self.k is not None:
             check_count(self, "k", 1, self.m)
-        check_number(self, "sigma0", above=0)
         check_space(self)
+        if self.sigma0 is None:
+            object.__setattr__(self, "sigma0", default_sigma0(self.bounds))
+        check_scale(self, "sigma0")
+        check_discrete(self)
 
-    def init(self, x0: Vector) -> AutoState:
+    def init(self, x0: Vector) -> State:
         """Start at x0 with the identity as covariance."""
-        return self.search().init(x0)
+        return self.search().init(x0)  # type: ignore[no-any-return]
 
-    def ask(self, state: AutoState, rng: np.random.Generator) -> Slate:
+    def ask(self, state: State, rng: np.random.Generator) -> Slate:
         """Show new directions and, at checks, old candidates."""
-        return self.search().ask(state, rng)
+        return self.search().ask(state, rng)  # type: ignore[no-any-return]
 
-    def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
+    def tell(self, state: State, slate: Slate, answer: Answer) -> State:
         """Step, then adapt the step size and the covariance."""
-        return self.search().tell(state, slate, answer)
+        return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]
 
-    def best(self, state: AutoState) -> Vector:
+    def best(self, state: State) -> Vector:
         """Return the centre or, after a restart, the best centre of all searches."""
-        return self.search().best(state)
+        return self.search().best(state)  # type: ignore[no-any-return]
 
-    def report(self, state: AutoState) -> dict[str, float]:
+    def report(self, state: State) -> dict[str, float]:
         """Return the radius, the width ρ and the number of restarts."""
-        return self.search().report(state)
+        return self.search().report(state)  # type: ignore[no-any-return]
 
-    def search(self, tuning: Tuning = DEFAULT_TUNING) -> AutoSearch:
+    def search(self, tuning: Tuning = DEFAULT_TUNING) -> Any:
         """Return the algorithm with these settings; ablations change its constants."""
-        return AutoSearch(self, tuning)
+        if self.levels is None and self.choices is None:
+            return AutoSearch(self, tuning)
+        m = None if self.m is None else max(2, self.m - 1 - (self.m - 1) // 3)  # without mutants
+        plain = replace(self, levels=None, choices=None, m=m, k=None)
+        return MixedSearch(self, AutoSearch(plain, tuning))

@@ -21,7 +21,7 @@ from zorank.optimizers.covariance import (
     identity,
     learning_rates,
 )
-from zorank.optimizers.settings import space_of
+from zorank.optimizers.settings import check_scale_size, space_of
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
 
@@ -46,6 +46,7 @@ class Frame:
     y: NDArray[np.float64]  # M z
     old: tuple[Vector, ...]
     space: Space
+    scale: Vector | None = None  # of the coordinates of y; None is 1
 
     @property
     def dim(self) -> int:
@@ -60,6 +61,8 @@ class Frame:
         if i >= len(self.z):
             return self.space.place(self.old[i - len(self.z)].copy())
         x = np.multiply(self.y[i], self.radius)
+        if self.scale is not None:
+            x *= self.scale
         x += self.centre
         return self.space.place(x)
 
@@ -119,6 +122,7 @@ class AutoSearch:
 
     def init(self, x0: Vector) -> AutoState:
         """Start at x0 with the identity as covariance."""
+        check_scale_size(self.settings.sigma0, x0.size)
         x = self._space(x0).place(x0.copy())
         return self._begin(x, x)
 
@@ -127,12 +131,12 @@ class AutoSearch:
         d = state.x.size
         space = self._space(state.x)
         if self._has_converged(state):
-            start = state.x0 + self.settings.sigma0 * rng.standard_normal(d)
+            start = state.x0 + np.asarray(self.settings.sigma0) * rng.standard_normal(d)
             state = self.restart(state, space.place(start))
         z = self.tuning.directions(self._slate_size(d, state.restarts), d, rng)
         y = state.covariance.transform(z)
-        radius = _limit_radius(space, state.step * state.width)
-        frame = Frame(state.x, radius, z, y, self._shown_again(state), space)
+        radius = _limit_radius(space, state.step * state.width, self._scale)
+        frame = Frame(state.x, radius, z, y, self._shown_again(state), space, self._scale)
         return Slate(frame, k=self.settings.k)
 
     def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
@@ -185,6 +189,18 @@ class AutoSearch:
             agreements=state.agreements,
         )
 
+    @property
+    def _scale(self) -> Vector | None:
+        """The scale of every coordinate, if they differ."""
+        sigma0 = self.settings.sigma0
+        return None if isinstance(sigma0, float) else np.array(sigma0)
+
+    @property
+    def _sigma0(self) -> float:
+        """The initial radius in units of the scale."""
+        sigma0 = self.settings.sigma0
+        return sigma0 if isinstance(sigma0, float) else 1.0
+
     def _space(self, x: Vector) -> Space:
         space = space_of(self.settings, x)
         return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
@@ -197,7 +213,7 @@ class AutoSearch:
         """Start at x; every restart doubles m (Auger & Hansen, 2005)."""
         d = x.size
         width = self.tuning.min_width(self._slate_size(d, restarts), d, restarts)
-        start = self.settings.sigma0 / width, width, identity(d), np.zeros(d), np.zeros(d)
+        start = self._sigma0 / width, width, identity(d), np.zeros(d), np.zeros(d)
         return AutoState(x, *start, x0, restarts=restarts)
 
     def _has_converged(self, state: AutoState) -> bool:
@@ -209,7 +225,7 @@ class AutoSearch:
             return False
         extent = state.step * state.width * state.covariance.extent()
         limit = tuning.converged_if_stuck if state.stuck else tuning.converged
-        return extent < limit * self.settings.sigma0
+        return extent < limit * self._sigma0
 
     def _shown_again(self, state: AutoState) -> tuple[Vector, ...]:
         """Return old candidates to show: the last two centres until a step is proven."""
@@ -229,7 +245,7 @@ class AutoSearch:
 
     def _limit_step(self, step: float, state: AutoState) -> float:
         """Limit a step to representable numbers; on an unbounded objective it keeps growing."""
-        largest = MAX_REACH * self.settings.sigma0 / (state.width * state.covariance.extent())
+        largest = MAX_REACH * self._sigma0 / (state.width * state.covariance.extent())
         return max(min(step, largest), MIN_STEP)
 
     def _undo_first_step(self, state: AutoState, before: Vector) -> AutoState:
@@ -275,6 +291,8 @@ class AutoSearch:
         direction *= length  # a factor of 1 while the directions are orthogonal
         x = w @ design.y
         x *= length * design.radius / state.width
+        if design.scale is not None:
+            x *= design.scale
         x += state.x
         path = (1 - tuning.path_rate) * state.path
         path += math.sqrt(tuning.path_rate * (2 - tuning.path_rate)) * direction
@@ -308,11 +326,12 @@ def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:
     return replace(state, old=(slate[int(good)], slate[int(bad)]))
 
 
-def _limit_radius(space: Space, radius: float) -> float:
+def _limit_radius(space: Space, radius: float, scale: Vector | None) -> float:
     """Limit a radius to the extent of the space."""
     if isinstance(space, Shell):
         return min(radius, MAX_RADIUS_ON_SHELL) * (1 - 1e-9)  # never the origin
     if isinstance(space, Box):
         with np.errstate(over="ignore"):
-            return min(radius, float(np.max(space.upper - space.lower)))
+            extent = space.upper - space.lower
+            return min(radius, float(np.max(extent if scale is None else extent / scale)))
     return radius

@@ -26,6 +26,8 @@ Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 
 MAX_CANDIDATES = 100_000
 """The largest slate that an optimizer draws."""
+SHARE_OF_RANGE = 0.3
+"""The default of sigma0, as a share of the range between finite bounds."""
 MAX_SETTING = 1e150
 """Larger steps and radii overflow when they are multiplied by a vector."""
 MIN_RADIUS = 1e-200
@@ -68,6 +70,79 @@ def check_number(owner: object, name: str, **limits: float) -> None:
         wanted = " and ".join(f"{k.replace('_', ' ')} {edge:g}" for k, edge in limits.items())
         raise InvalidInput(f"{name} must be a finite number {wanted}, found {short(value)}")
     object.__setattr__(owner, name, float(value))
+
+
+def check_scale(owner: object, name: str) -> None:
+    """Check that a setting is a positive number, or one for each coordinate."""
+    value = plain(getattr(owner, name))
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        check_number(owner, name, above=0)
+        return
+    numbers = [plain(number) for number in value]
+    if not numbers or not all(is_real(n) and 0 < n < MAX_SETTING for n in numbers):
+        raise InvalidInput(
+            f"{name} must be a finite number above 0, or one for each coordinate, "
+            f"found {short(value)}"
+        )
+    object.__setattr__(owner, name, tuple(float(number) for number in numbers))
+
+
+def check_scale_size(scale: object, dim: int) -> None:
+    """Raise if scales are given for another number of coordinates."""
+    if isinstance(scale, Sequence) and len(scale) != dim:
+        raise InvalidInput(
+            f"sigma0 is given for {len(scale)} coordinates, but candidates have {dim}"
+        )
+
+
+def default_sigma0(bounds: Bounds | None) -> float | tuple[float, ...]:
+    """Return .3 of the range of coordinates with finite bounds, 1 for the others."""
+    if bounds is None:
+        return 1.0
+    with np.errstate(over="ignore"):
+        ranges = np.subtract(*(np.asarray(b, dtype=np.float64) for b in reversed(bounds)))
+    scales = np.atleast_1d(np.where(ranges < MAX_SETTING, SHARE_OF_RANGE * ranges, 1.0))
+    same = bool((scales == scales[0]).all())
+    return float(scales[0]) if same else tuple(scales.tolist())
+
+
+def check_discrete(owner: Any) -> None:
+    """Check the settings levels and choices, and store them as tuples."""
+    if owner.levels is None and owner.choices is None:
+        return
+    if owner.bounds != (0.0, 1.0):
+        raise InvalidInput(
+            f"levels and choices require bounds=(0, 1), found {short(owner.bounds)}; "
+            "zorank.minimize(f, space=...) sets all of them"
+        )
+    if not isinstance(owner.sigma0, float):
+        raise InvalidInput(
+            f"with levels or choices, sigma0 must be one number, found {short(owner.sigma0)}"
+        )
+    levels = _whole_numbers(owner, "levels", owner.levels or ())
+    if any(n < 0 or n == 1 for n in levels):
+        raise InvalidInput(f"levels must be 0 or from 2, found {short(levels)}")
+    blocks = [_whole_numbers(owner, "choices", pair) for pair in owner.choices or ()]
+    ends = 0
+    for block in sorted(blocks):
+        if len(block) != 2 or block[0] < ends or block[1] < 2:
+            raise InvalidInput(
+                "choices must be pairs of a first coordinate and a number of options from 2, "
+                f"which do not overlap; found {short(owner.choices)}"
+            )
+        ends = sum(block)
+    object.__setattr__(owner, "levels", levels)
+    object.__setattr__(owner, "choices", tuple(blocks))
+
+
+def _whole_numbers(owner: object, name: str, values: Any) -> tuple[int, ...]:
+    if not isinstance(values, Sequence) or not all(is_whole(value) for value in values):
+        raise InvalidInput(
+            f"{name} must be a list of whole numbers, found {short(getattr(owner, name))}"
+        )
+    return tuple(int(value) for value in values)
 
 
 def check_flag(owner: object, name: str) -> None:

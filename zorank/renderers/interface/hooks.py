@@ -38,10 +38,11 @@ HOOKS: Mapping[str, Hook] = {
         "The media type of its exhibits. The page needs it before the first exhibit is rendered.",
     ),
     "space": Hook(
-        "space: str",
+        "space: str | dict",
         "gaussian",
         "`'gaussian'` if candidates are draws of N(0, I), `'euclidean'` if coordinates are "
-        "unconstrained.",
+        "unconstrained. Named parameters such as `{'hue': zorank.Float(0, 1)}`: `render` gets a "
+        "dict for each candidate, `dim` follows, and draws of N(0, I) are uniform in the space.",
     ),
     "title": Hook(
         "title: str",

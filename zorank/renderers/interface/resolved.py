@@ -15,6 +15,7 @@ from zorank.errors import InvalidInput, short
 from zorank.protocols import Renderer
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.interface.reading import method, read, takes_parameter, text, title
+from zorank.spaces import SearchSpace
 from zorank.types import Exhibit, Vector
 
 _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
@@ -45,10 +46,13 @@ class ResolvedRenderer:
     export: Callable[[Vector], bytes] | None
     look: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
     small_picture: Callable[[Vector], NDArray[np.float32]] | None
+    parameters: SearchSpace | None = None
 
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate."""
+        if self.parameters is not None:
+            return self.parameters.dim
         try:
             found = self.renderer.dim
         except AttributeError as error:
@@ -81,7 +85,9 @@ class ResolvedRenderer:
 
         `progress` and `preview` are passed on if the renderer's `render` takes them.
         """
-        several = list(candidates)
+        several: list[Any] = list(candidates)
+        if self.parameters is not None:
+            several = [self.parameters.decode_normal(x) for x in several]
         more: dict[str, Any] = {}
         if progress is not None and self.tells_progress:
             more["progress"] = progress
@@ -120,11 +126,15 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         raise _not_a_renderer(name)
     size, export_name, export = (read(renderer, h) for h in ("size", "export_name", "export"))
     exports = isinstance(export_name, str) and callable(export)
+    declared: Any = getattr(renderer, "space", None)
+    named = isinstance(declared, Mapping | SearchSpace)
+    parameters = SearchSpace.of(declared) if named else None
+    example = np.full(parameters.dim if parameters else 1, 0.1)
     return ResolvedRenderer(
         renderer,
         name,
         media_type=text(renderer, "media_type"),
-        space=text(renderer, "space"),
+        space=text(renderer, "space") if parameters is None else "gaussian",
         title=title(renderer, name),
         description=text(renderer, "description"),
         prompt=text(renderer, "prompt"),
@@ -133,12 +143,17 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         shows_previews=takes_parameter(renderer, "preview"),
         check=method(renderer, "check") or (lambda: None),
         warm_up=method(renderer, "warm_up")
-        or (lambda: renderer.render([np.full(renderer.dim, 0.1)])),
+        or (
+            (lambda: renderer.render([np.full(renderer.dim, 0.1)]))
+            if parameters is None
+            else (lambda: renderer.render([parameters.decode_normal(example)]))
+        ),
         drift=method(renderer, "drift") or (lambda candidate: None),
         export_name=export_name if exports else None,
         export=export if exports else None,
         look=method(renderer, "look"),
         small_picture=method(renderer, "small_picture"),
+        parameters=parameters,
     )
 
 
