@@ -15,7 +15,7 @@ from zorank._arrays import as_numbers
 from zorank.errors import InvalidInput
 from zorank.estimators import as_answer
 from zorank.slates import Slate
-from zorank.types import Answer, Order
+from zorank.types import Answer, Order, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,8 +55,13 @@ def answer_from_values(slate: Slate, values: Any) -> Answer:
         raise InvalidInput(f"a slate of {len(slate)} needs {len(slate)} values, found {found}")
     if slate.question == "values":
         return slate.answer_from(v)
-    ranks = np.unique(np.where(np.isnan(v), np.inf, v), return_inverse=True)[1]
-    return slate.answer_from(ranks.astype(np.float64))
+    return slate.answer_from(value_ranks(v))
+
+
+def value_ranks(values: Vector) -> Vector:
+    """Return the ranks of values from 0, lower is better; NaN and infinity tie on the last."""
+    distinct = np.unique(np.where(np.isnan(values), np.inf, values), return_inverse=True)[1]
+    return distinct.astype(np.float64)
 
 
 def _look_like_values(order: Any, m: int) -> bool:
