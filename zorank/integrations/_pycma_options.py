@@ -15,7 +15,7 @@ from zorank.errors import InvalidInput, short, unknown_name
 from zorank.optimizers.settings import check_count
 
 WITHOUT_EFFECT = frozenset(
-    [
+    (
         "AdaptSigma",
         "BoundaryHandler",
         "conditioncov_alleviate",
@@ -38,7 +38,7 @@ WITHOUT_EFFECT = frozenset(
         "tolxstagnation",
         "updatecovwait",
         "vv",
-    ]
+    )
 )
 """Options of pycma about parts that zorank does not have."""
 
