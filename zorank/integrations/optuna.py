@@ -77,11 +77,13 @@ class RankSampler(BaseSampler):
             )
         if not isinstance(x0, Mapping | None):
             raise InvalidInput(f"x0 must map names to parameters, found {short(x0)}")
+        if not isinstance(options, Mapping | None):
+            raise InvalidInput(f"options must map names to settings, found {short(options)}")
         if not isinstance(independent_sampler, BaseSampler | None):
             raise InvalidInput(
                 f"independent_sampler must be a sampler, found {short(independent_sampler)}"
             )
-        self._optimizer = _optimizer(method, {**(options or {})}, m, sigma0)
+        self._optimizer = _optimizer(method, dict(options or {}), m, sigma0)
         self._sigma0 = SIGMA0 if sigma0 is None else float(sigma0)
         drawn = np.random.SeedSequence().generate_state(1)[0]
         self._seed = check_seed(int(drawn) if seed is None else seed)
@@ -158,14 +160,18 @@ class RankSampler(BaseSampler):
         """Sample a parameter that is not part of the search."""
         _refuse_several_objectives(study)
         if self._warns and param_name not in self._warned:
-            if _completed(study.get_trials(deepcopy=False)) >= max(self._startup, 1):
-                self._warned.add(param_name)
-                optuna.logging.get_logger("optuna.zorank").warning(
-                    f"The parameter {param_name!r} of trial {trial.number} is sampled by "
-                    f"{type(self._independent).__name__}, because not every completed trial has "
-                    "it with this distribution."
-                )
+            self._warn(study, trial, param_name)
         return self._independent.sample_independent(study, trial, param_name, param_distribution)
+
+    def _warn(self, study: Study, trial: FrozenTrial, param_name: str) -> None:
+        """Log that a parameter is sampled independently, once the search has begun."""
+        if _completed(study.get_trials(deepcopy=False)) >= max(self._startup, 1):
+            self._warned.add(param_name)
+            optuna.logging.get_logger("optuna.zorank").warning(
+                f"The parameter {param_name!r} of trial {trial.number} is sampled by "
+                f"{type(self._independent).__name__}, because not every completed trial has it "
+                "with this distribution."
+            )
 
     def _search(self, study: Study, coordinates: Coordinates, rounds: Rounds) -> Search:
         """Return the search of a study, a new one if its trials are not those seen before."""
