@@ -1,6 +1,7 @@
 from functools import cmp_to_key
 
 import cma
+
 from zorank.problems import rosenbrock
 
 

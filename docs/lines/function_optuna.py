@@ -1,5 +1,6 @@
 import numpy as np
 import optuna
+
 from zorank.problems import rosenbrock
 
 

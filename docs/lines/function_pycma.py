@@ -1,4 +1,5 @@
 import cma
+
 from zorank.problems import rosenbrock
 
 es = cma.CMAEvolutionStrategy([0.5, 0.5], 0.5, {"maxfevals": 1000, "verbose": -9})

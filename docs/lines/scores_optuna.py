@@ -1,5 +1,6 @@
 import numpy as np
 import optuna
+
 from zorank.problems import rosenbrock
 
 space = {name: optuna.distributions.FloatDistribution(-2, 2) for name in ("x", "y")}

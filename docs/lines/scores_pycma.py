@@ -1,4 +1,5 @@
 import cma
+
 from zorank.problems import rosenbrock
 
 es = cma.CMAEvolutionStrategy([0.5, 0.5], 0.5, {"popsize": 6, "verbose": -9})
