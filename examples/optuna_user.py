@@ -2,7 +2,7 @@
 
 import optuna
 
-import zorank
+from zorank.integrations.optuna import RankSampler
 
 
 def objective(trial: optuna.Trial) -> float:
@@ -11,6 +11,6 @@ def objective(trial: optuna.Trial) -> float:
     return float(abs(rate - 0.01) + abs(trial.suggest_int("layers", 1, 9) - 3))
 
 
-study = optuna.create_study(sampler=zorank.integrations.optuna.RankSampler(seed=0))
+study = optuna.create_study(sampler=RankSampler(seed=0))
 study.optimize(objective, n_trials=80)
 print(study.best_params, study.best_value)

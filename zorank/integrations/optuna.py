@@ -15,6 +15,7 @@ import numpy as np
 from zorank import optimizers
 from zorank._arrays import is_whole
 from zorank.errors import InvalidInput, required_by, short
+from zorank.protocols import AnyOptimizer
 from zorank.rng import check_seed
 
 with required_by("RankSampler", "optuna", "optuna"):
@@ -187,7 +188,7 @@ class RankSampler(BaseSampler):
 
 def _optimizer(
     method: str, options: dict[str, Any], m: int | None, sigma0: float | None
-) -> optimizers.AnyOptimizer:
+) -> AnyOptimizer:
     settings = {**options, "bounds": (0.0, 1.0)}
     if m is not None:
         settings["m"] = m
