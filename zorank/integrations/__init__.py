@@ -10,7 +10,8 @@ The other libraries are imported when one of these is first used.
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from zorank.integrations import optuna, pycma
+    import zorank.integrations.optuna as optuna
+    import zorank.integrations.pycma as pycma
     from zorank.integrations._scipy import scipy_method
 
 __all__ = ["optuna", "pycma", "scipy_method"]
