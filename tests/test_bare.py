@@ -10,6 +10,7 @@ HEAVY = [
     "typer",
     "torch",
     "diffusers",
+    "optuna",
     "transformers",
     "PIL",
     "pandas",
@@ -46,6 +47,9 @@ def test_a_missing_extra_is_named_with_its_remedy():
     )
     assert "pip install 'zorank[experiments]'" in message_without(
         ["scipy"], "zorank.theory.lemma_1_constant(3)"
+    )
+    assert "pip install 'zorank[optuna]'" in message_without(
+        ["optuna"], "zorank.integrations.optuna.RankSampler()"
     )
     assert "pip install 'zorank[experiments]'" in message_without(
         ["matplotlib"], "__import__('zorank.cli.plots').cli.plots.plot_history([{}], 'x.png')"

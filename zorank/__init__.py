@@ -26,12 +26,12 @@ from zorank.spaces import Choice, Float, Int, Log
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import looks, oracles, planning, renderers, theory
+    from zorank import integrations, looks, oracles, planning, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
     """Import modules that many programs never need when they are first used."""
-    if name in ("looks", "oracles", "planning", "renderers", "theory"):
+    if name in ("integrations", "looks", "oracles", "planning", "renderers", "theory"):
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -63,6 +63,7 @@ __all__ = [
     "__version__",
     "estimators",
     "executors",
+    "integrations",
     "looks",
     "minimize",
     "optimizers",

@@ -31,6 +31,7 @@ from zorank._records import (
 from zorank._run_log import RunLog
 from zorank._run_slates import check_looks
 from zorank._setup import set_up, space_of_run
+from zorank._told import read_told
 from zorank.errors import InvalidInput, LookError, StaleAnswer, short
 from zorank.estimators import as_answer
 from zorank.protocols import AnyOptimizer, Capabilities, Looks, Store, uses_looks
@@ -197,8 +198,9 @@ class Run:
 
     def tell(
         self,
-        answer: Answer | Order,
+        answer: Answer | Order | None = None,
         *,
+        values: ArrayLike | None = None,
         rater: str | None = None,
         round: int | None = None,
         note: Mapping[str, Any] | None = None,
@@ -208,6 +210,8 @@ class Run:
 
         Args:
             answer: a Ranking, or a list such as [2, [0, 5]]: best first, an inner list is a tie.
+            values: instead of an answer, one number for each candidate; lower is better, equal
+                numbers tie, NaN and infinity are last. They are logged as an order.
             rater: who answers.
             round: the index of the answered round; None means the waiting one.
             note: data for the log and the history; the optimizer never sees it.
@@ -225,8 +229,8 @@ class Run:
                 f"this answers round {short(round)} of run {self.name!r}, "
                 f"but round {waiting.index} waits"
             )
-        answer, slate = as_answer(answer), self._slate_with_looks()
-        answer.check(len(slate))
+        answer = read_told(answer, values, self._fold.slate_of(waiting))
+        slate = self._slate_with_looks()
         state = self._fold.state_after(slate, answer)
         answered = replace(
             self._log.waiting_line(),  # with the looks that were added

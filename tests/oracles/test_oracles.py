@@ -71,6 +71,38 @@ def test_comparisons_sort_a_slate_with_ties():
         oracle.answer(line(1, 2, question="values"))
 
 
+def number(f):
+    return lambda a, b: f(a) - f(b)
+
+
+def truth(f):
+    return lambda a, b: f(a) < f(b)
+
+
+@pytest.mark.parametrize("method", ["auto", "zo-ranksgd", "scobo", "gld-fast"])
+@pytest.mark.parametrize("compare", [number, truth])
+def test_a_comparison_is_a_number_or_whether_the_first_is_better(method, compare):
+    run, oracle = Run(method, np.full(3, 3.0)), ComparisonOracle(compare(sphere))
+    for _ in range(120):
+        run.tell(oracle.answer(run.ask()))
+    assert sphere(run.best()) < 0.1
+
+
+@pytest.mark.parametrize("of", [bool, np.bool_, np.array, lambda truth: np.array([truth])])
+def test_a_truth_ranks_like_a_number(of):
+    oracle = ComparisonOracle(lambda a, b: of(round(a[0]) < round(b[0])))
+    assert oracle.answer(line(3, 1.1, 2, 0.9)) == Ranking.of([[1, 3], 2, 0])
+    assert oracle.answer(line(3, 1.1, 2, 0.9, question="best")) == Ranking.of([1])
+    compared = oracle.answer(line(2, 1, 3, question="compare"))
+    assert compared == Ranking.of([1, 0, 2])
+
+
+@pytest.mark.parametrize("verdict", [None, "a", np.ones(2), 1j, []])
+def test_a_comparison_that_is_neither_number_nor_truth_is_refused(verdict):
+    with pytest.raises(InvalidInput, match="True if its first argument is better; found"):
+        ComparisonOracle(lambda a, b: verdict).answer(line(1, 2))
+
+
 def test_noise_is_a_function_of_seed_and_slate():
     slate, other = line(1.0, 1.01, 1.02, 1.03, 1.04), line(1.0, 1.01, 1.02, 1.03, 1.05)
     for make in (

@@ -32,7 +32,8 @@ import numpy as np
 
 from zorank.optimizers.auto_search import AutoSearch, AutoState
 from zorank.optimizers.auto_tuning import Tuning
-from zorank.optimizers.mixed_search import MixedSearch, MixedState
+from zorank.optimizers.mixed_search import MixedSearch
+from zorank.optimizers.mixed_state import MixedState
 from zorank.optimizers.settings import (
     MAX_CANDIDATES,
     Bounds,
