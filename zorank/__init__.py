@@ -25,12 +25,12 @@ from zorank.slates import Slate
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import looks, oracles, planning, renderers, theory
+    from zorank import looks, notebook, oracles, planning, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
     """Import modules that many programs never need when they are first used."""
-    if name in ("looks", "oracles", "planning", "renderers", "theory"):
+    if name in ("looks", "notebook", "oracles", "planning", "renderers", "theory"):
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -60,6 +60,7 @@ __all__ = [
     "executors",
     "looks",
     "minimize",
+    "notebook",
     "optimizers",
     "oracles",
     "planning",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank import optimizers
+from zorank import _figures, _mimebundle, optimizers
 from zorank._arrays import as_numbers, is_real, is_whole
 from zorank._privacy import check_same_values, values_meta
 from zorank._progress import check_callback, progress_bar, stops
@@ -65,6 +65,13 @@ class Result:
             f"{self.message}\n   points  {self.points}\n   rounds  {self.rounds}\n"
             f"      fun  {self.fun:.8g}\n        x  {x}"
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return _mimebundle.of_result(self)
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure of the values and the best so far."""
+        return _figures.history_figure(self.history, self.run.name)
 
     @cached_property
     def fun(self) -> float:
