@@ -124,7 +124,7 @@ class RankWidget(anywidget.AnyWidget):
         }
         self.problem = ""
         try:
-            kind = action.get("kind")
+            kind = str(action.get("kind"))
             if kind not in actions:
                 raise InvalidInput(
                     f"{short(kind)} is no action; known: {', '.join(sorted(actions))}"
@@ -143,12 +143,14 @@ class RankWidget(anywidget.AnyWidget):
         ranking = shown.ranking(action.get("order"))
         try:
             more = self._questions.answer(shown, ranking)
-        except StaleAnswer:
+        except StaleAnswer as error:
             self._show()
-            raise
-        for future in self._futures:
+            raise StaleAnswer(
+                "this round was answered elsewhere; the one that waits now is shown"
+            ) from error
+        waiting, self._futures = self._futures, []  # before a thread of theirs goes on
+        for future in waiting:
             future.get_loop().call_soon_threadsafe(_resolve, future, ranking)
-        self._futures = []
         if more:
             self._show()
         else:

@@ -255,15 +255,18 @@ function render({ model, el: host }) {
   function fit() {
     const width = grid.clientWidth;
     if (!width || !cards.length) return;
-    const { columns, card: size } = bestColumns(cards.length, width, Math.max(innerHeight * 0.62, 320), aspect);
+    const { columns, card: size } = bestColumns(cards.length, width, Math.max(innerHeight * 0.52, 320), aspect);
     grid.style.setProperty("--columns", columns);
     grid.style.setProperty("--card", `${Math.floor(size)}px`);
     grid.style.setProperty("--aspect", aspect);
+    root.style.setProperty("--row", `${columns * (Math.floor(size) + GAP) - GAP}px`);
   }
 
   /** Light text means a dark theme, whatever the notebook calls it. */
   function followTheme() {
-    const [red, green, blue] = getComputedStyle(host).color.match(/[\d.]+/g).map(Number);
+    const colour = getComputedStyle(host).color.match(/[\d.]+/g);
+    if (!colour) return; // not on the page yet
+    const [red, green, blue] = colour.map(Number);
     root.dataset.theme = 0.3 * red + 0.6 * green + 0.1 * blue > 128 ? "dark" : "light";
   }
 
@@ -293,7 +296,10 @@ function render({ model, el: host }) {
   for (const trait of ["handled", "status", "problem"]) listeners[`change:${trait}`] = refresh;
   for (const [event, listener] of Object.entries(listeners)) model.on(event, listener);
   root.addEventListener("keydown", onKey);
-  const resized = new ResizeObserver(fit);
+  const resized = new ResizeObserver(() => {
+    followTheme();
+    fit();
+  });
   resized.observe(grid);
   const themed = new MutationObserver(followTheme);
   for (const node of [document.documentElement, document.body]) themed.observe(node, { attributes: true });
