@@ -54,13 +54,14 @@ class JupyterLab:
             "LabApp.extension_manager": "readonly",
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *arguments],
-            env=os.environ | self._places(),
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("w"),
-        )
+        with (self.folder / "log").open("w") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "jupyterlab", *arguments],
+                env=os.environ | self._places(),
+                cwd=self.folder,
+                stdout=log,
+                stderr=log,
+            )
         self.url = self._printed_url()
         return self
 
