@@ -125,6 +125,8 @@ class JupyterLab:
         _write_json(self.folder / "notebooks" / name, content)
         page.goto(f"{self.url}/doc/tree/{name}?token={self.token}", timeout=PATIENCE)
         opened = Notebook(page, self)
+        # The indicator alone may be idle before there is a kernel, which would run nothing.
+        expect(page.get_by_role("button", name=f"{KERNEL} | Idle")).to_be_visible()
         opened.expect_status("idle")
         return opened
 

@@ -1,4 +1,4 @@
-"""The widget without a page: the traits that a page sets drive a run."""
+"""The widget without a page: the messages that a page sends drive a run."""
 
 import asyncio
 import threading
@@ -26,6 +26,12 @@ class Texts:
         return [Exhibit("text/plain", str(x.tolist()).encode()) for x in candidates]
 
 
+def send(widget, content):
+    """Hand a widget the message that arrives when a page calls `model.send`."""
+    state = {"method": "custom", "content": content}
+    widget._handle_msg({"content": {"data": state}, "buffers": []})
+
+
 class Page:
     """The page's part: every action has an id of its own, as in rank.js."""
 
@@ -35,7 +41,7 @@ class Page:
 
     def act(self, **action):
         self._count += 1
-        self.widget.action = {"id": str(self._count), **action}
+        send(self.widget, {"id": str(self._count), **action})
         assert self.widget.handled == str(self._count)
         assert self.widget.status == ""
 
@@ -180,7 +186,7 @@ def test_actions_of_other_threads_run_in_the_thread_of_the_cells(run, renderer):
         action = {"id": "t", "kind": "answer", "slate": 1, "order": [0]}
         waiting = asyncio.create_task(page.widget.answered())
         await asyncio.sleep(0)
-        thread = threading.Thread(target=setattr, args=(page.widget, "action", action))
+        thread = threading.Thread(target=send, args=(page.widget, action))
         thread.start()
         thread.join()  # the loop stands still meanwhile, as it does while a cell computes
         told = len(run.history)

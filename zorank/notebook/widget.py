@@ -1,6 +1,7 @@
 """The widget: sends slates to the page and acts on what the person does there.
 
-The page sets `action`, and nothing else is needed: every host of widgets synchronises traits.
+The page sends actions as custom messages. Changes of traits would not do: pages hold them back
+until the kernel reports that it is idle, which it does not while a cell waits for an answer.
 Whatever fails becomes a sentence in `problem`; the run and the person's picks stay as they are.
 """
 
@@ -38,7 +39,6 @@ class RankWidget(anywidget.AnyWidget):
         slate: what is on screen: its number (which changes with every slate) and texts.
         exhibits: media type and data for each position on screen.
         order: the person's picks as positions on screen, best first; an inner list is a tie.
-        action: what the person did last; the page sets it.
         handled: the id of the last action that was handled.
         status: what happens at the moment, such as "drawing 2 of 6".
         problem: what went wrong, in one sentence; empty if nothing did.
@@ -49,7 +49,6 @@ class RankWidget(anywidget.AnyWidget):
     slate = _synchronised(traitlets.Dict())
     exhibits = _synchronised(traitlets.List())
     order = _synchronised(traitlets.List())
-    action = _synchronised(traitlets.Dict())
     handled = _synchronised(traitlets.Unicode())
     status = _synchronised(traitlets.Unicode())
     problem = _synchronised(traitlets.Unicode())
@@ -65,7 +64,7 @@ class RankWidget(anywidget.AnyWidget):
         self._loop = _running_loop()
         self._done = False
         super().__init__()
-        self.observe(self._on_action, "action")
+        self.on_msg(self._on_action)
         self._show()
 
     @property
@@ -105,12 +104,12 @@ class RankWidget(anywidget.AnyWidget):
                 "run in another cell"
             )
 
-    def _on_action(self, change: Mapping[str, Any]) -> None:
+    def _on_action(self, _: Any, action: Any, buffers: Any) -> None:
         """Act in the thread of the cells, so that no cell uses the run at the same time.
 
         JupyterLab sends messages of widgets to a thread of their own.
         """
-        action, loop = change["new"], self._loop
+        loop, action = self._loop, action if isinstance(action, Mapping) else {}
         if loop is None or threading.get_ident() == self._thread or loop.is_closed():
             self._act(action)
         else:
