@@ -219,6 +219,7 @@ function render({ model, el: host }) {
   }
 
   function refresh() {
+    const focused = root.getRootNode().activeElement;
     const { heading: question, hint: more, name: round, same: sameText, can_undo: canUndo } = slate();
     heading.textContent = question;
     hint.textContent = tieNext ? "the next pick ties with the last" : more;
@@ -249,6 +250,8 @@ function render({ model, el: host }) {
       const said = place ? `place ${place}${isTied(groups, position) ? ", tied" : ""}` : "not ranked";
       press.setAttribute("aria-label", `${label}, ${said}`);
     });
+    // A button that was just disabled would lose the focus, and with it the keys.
+    if (root.contains(focused) && focused.disabled) root.focus({ preventScroll: true });
   }
 
   function fit() {
