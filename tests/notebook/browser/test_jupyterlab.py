@@ -46,7 +46,8 @@ class Mixed:
         made = [
             ("image/svg+xml", svg.encode()), ("text/plain", b"<b>plain</b> words"),
             ("text/html", b"<b>bold</b><script>document.body.innerHTML = 'ran'</script>"),
-            ("audio/wav", b"RIFF"), ("application/x-thing", b"?"), ("text/plain", "naïve".encode()),
+            ("audio/wav", b"RIFF"), ("application/x-thing", b"?"),
+            ("text/plain", "naïve".encode()),
         ]
         return [zorank.Exhibit(*one) for one in made][: len(list(candidates))]
 
@@ -82,7 +83,7 @@ def test_cards_are_ranked_by_mouse_and_by_keys(lab, page):
     notebook.expect_badges(p3="1", p5="2", p6="2")
     notebook.see("next").click()
     notebook.expect_slate("Round 1", 6)
-    # Digits would turn the cell into a heading, and Z would undo an edit, if they were JupyterLab's.
+    # In JupyterLab digits would turn the cell into a heading.
     notebook.press("2", "1", "Shift+Digit3")
     notebook.expect_badges(p2="1", p1="2", p3="2")
     notebook.press("Enter")
