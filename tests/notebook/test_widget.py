@@ -80,6 +80,15 @@ def test_what_is_picked_on_screen_is_what_the_run_is_told(run, page):
     assert page.widget.run is run
 
 
+def test_an_action_that_arrives_twice_counts_once(run, page):
+    """Pages send it as a message and as a trait, because each host delays or lacks one of them."""
+    action = {"id": "x", "kind": "answer", "slate": 1, "order": [0]}
+    page.widget.action = action
+    assert len(run.history) == 1
+    send(page.widget, action)
+    assert (len(run.history), page.widget.problem) == (1, "")
+
+
 def test_each_question_has_its_words(run, page):
     assert page.widget.slate["question"] == "rank"
     page.answer(1)

@@ -1,7 +1,7 @@
 """The widget: sends slates to the page and acts on what the person does there.
 
-The page sends actions as custom messages. Changes of traits would not do: pages hold them back
-until the kernel reports that it is idle, which it does not while a cell waits for an answer.
+The page sends each action as a message and in the trait `action`; what comes second is ignored.
+Jupyter holds changes of traits back while a cell waits for an answer, and marimo has no messages.
 Whatever fails becomes a sentence in `problem`; the run and the person's picks stay as they are.
 """
 
@@ -39,6 +39,7 @@ class RankWidget(anywidget.AnyWidget):
         slate: what is on screen: its number (which changes with every slate) and texts.
         exhibits: media type and data for each position on screen.
         order: the person's picks as positions on screen, best first; an inner list is a tie.
+        action: what the person did last, with an id of its own; the page sets it.
         handled: the id of the last action that was handled.
         status: what happens at the moment, such as "drawing 2 of 6".
         problem: what went wrong, in one sentence; empty if nothing did.
@@ -49,6 +50,7 @@ class RankWidget(anywidget.AnyWidget):
     slate = _synchronised(traitlets.Dict())
     exhibits = _synchronised(traitlets.List())
     order = _synchronised(traitlets.List())
+    action = _synchronised(traitlets.Dict())
     handled = _synchronised(traitlets.Unicode())
     status = _synchronised(traitlets.Unicode())
     problem = _synchronised(traitlets.Unicode())
@@ -63,8 +65,10 @@ class RankWidget(anywidget.AnyWidget):
         self._thread = threading.get_ident()
         self._loop = _running_loop()
         self._done = False
+        self._seen: set[str] = set()
         super().__init__()
-        self.on_msg(self._on_action)
+        self.on_msg(lambda _, action, buffers: self._on_action(action))
+        self.observe(lambda change: self._on_action(change["new"]), "action")
         self._show()
 
     @property
@@ -104,12 +108,16 @@ class RankWidget(anywidget.AnyWidget):
                 "run in another cell"
             )
 
-    def _on_action(self, _: Any, action: Any, buffers: Any) -> None:
+    def _on_action(self, action: Any) -> None:
         """Act in the thread of the cells, so that no cell uses the run at the same time.
 
         JupyterLab sends messages of widgets to a thread of their own.
         """
         loop, action = self._loop, action if isinstance(action, Mapping) else {}
+        number = str(action.get("id", ""))
+        if number in self._seen:
+            return
+        self._seen.add(number)
         if loop is None or threading.get_ident() == self._thread or loop.is_closed():
             self._act(action)
         else:

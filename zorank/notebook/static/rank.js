@@ -1,8 +1,8 @@
 // The page's part of zorank.notebook.rank: cards to click, best first. Plain anywidget, no build.
 //
 // Python sets `slate`, `exhibits`, `status`, `problem` and `handled`; this file sets `order` (the
-// picks, so that every view of the widget shows them) and sends actions as messages. An action is
-// pending until `handled` has its id. Keys are those of the studio: 1–9, Shift + 1–9, T, S, Z, Esc, Enter.
+// picks, so that every view of the widget shows them) and sends actions, as widget.py explains. An
+// action is pending until `handled` has its id. Keys are those of the studio: 1–9, Shift + 1–9, T, S, Z, Esc, Enter.
 
 const MEDALS = ["", "gold", "silver", "bronze"];
 const NOUNS = { image: "Picture", video: "Clip", audio: "Sound", text: "Text" };
@@ -180,7 +180,10 @@ function render({ model, el: host }) {
   function act(kind, more = {}) {
     if (busy()) return;
     pending = `${Date.now()}-${Math.random()}`;
-    model.send({ kind, id: pending, ...more });
+    const action = { kind, id: pending, ...more };
+    model.send(action);
+    model.set("action", action);
+    model.save_changes();
     refresh();
   }
 
