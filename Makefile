@@ -39,7 +39,7 @@ quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types light
 
 # Left out by name, because even collecting them imports torch or a simulator.
-HEAVY := tests/studio/browser tests/studio/test_fuzz.py tests/renderers/test_diffusers.py \
+HEAVY := tests/studio/browser tests/notebook/browser tests/studio/test_fuzz.py tests/renderers/test_diffusers.py \
     tests/torch tests/rl
 
 light: $(INSTALLED)

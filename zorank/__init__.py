@@ -26,12 +26,13 @@ from zorank.spaces import Choice, Float, Int, Log
 from zorank.types import Ballot, Exhibit, Poll, Ranking, Round, Values
 
 if TYPE_CHECKING:
-    from zorank import integrations, looks, oracles, planning, renderers, theory
+    from zorank import integrations, looks, notebook, oracles, planning, renderers, theory
 
 
 def __getattr__(name: str) -> Any:
     """Import modules that many programs never need when they are first used."""
-    if name in ("integrations", "looks", "oracles", "planning", "renderers", "theory"):
+    lazy = ("integrations", "looks", "notebook", "oracles", "planning", "renderers", "theory")
+    if name in lazy:
         from importlib import import_module
 
         return import_module(f"zorank.{name}")
@@ -66,6 +67,7 @@ __all__ = [
     "integrations",
     "looks",
     "minimize",
+    "notebook",
     "optimizers",
     "oracles",
     "planning",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from zorank import _figures, _mimebundle
 from zorank.errors import InvalidInput
 from zorank.run import Run
 from zorank.types import Vector
@@ -51,6 +52,13 @@ class Result:
             f"{self.message}\n   points  {self.points}\n   rounds  {self.rounds}\n"
             f"      fun  {self.fun:.8g}\n   {name}  {found}"
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return _mimebundle.of_result(self)
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure of the values and the best so far."""
+        return _figures.history_figure(self.history, self.run.name)
 
     @cached_property
     def fun(self) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from zorank import preference_data, rng
+from zorank import _figures, _mimebundle, preference_data, rng
 from zorank._deprecation import renamed
 from zorank._fold import Fold, Step
 from zorank._records import (
@@ -153,6 +153,13 @@ class Run:
             f"<Run {self.name!r}: {self._record.optimizer}, {self._record.x0.size} dimensions, "
             f"{len(self._log)} rounds answered>"
         )
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return _mimebundle.of_run(self)
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure of the history: values if there are any, else reports."""
+        return _figures.history_figure(self.history, self.name, self._record.meta.get("maximize"))
 
     @property
     def name(self) -> str:

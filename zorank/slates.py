@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from zorank import _mimebundle
 from zorank._directions import SeededDirections
 from zorank.errors import InvalidInput
 from zorank.types import Answer, Matrix, Ranking, Values, Vector
@@ -278,6 +279,9 @@ class Slate:
         places = known.tolist()
         named = tuple(tuple(places[p] for p in group) for group in ranking.best)
         return Ranking(named, among=tuple(places))
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return _mimebundle.of_slate(self)
 
     def __len__(self) -> int:
         return len(self.design)

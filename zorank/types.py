@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from zorank import _mimebundle
 from zorank._arrays import Array32, Matrix, Vector, Vector32, as_start, as_vector
 from zorank._orders import Group
 from zorank.answers import (
@@ -65,6 +66,9 @@ class Exhibit:
 
     media_type: str
     data: bytes
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return _mimebundle.of_exhibit(self)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput, required_by
+from zorank._figures import load_figure
+from zorank.errors import InvalidInput
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+__all__ = ["STYLE", "band", "load_figure", "save"]
 
 STYLE = {
     "font.size": 8.5,
@@ -21,14 +24,6 @@ STYLE = {
     "axes.axisbelow": True,
     "svg.hashsalt": "zorank",  # the same data give the same file
 }
-
-
-def load_figure() -> tuple[Any, Any]:
-    """Import Matplotlib and its Figure, or raise an error that names the missing extra."""
-    with required_by("a plot", "matplotlib", "experiments"):
-        import matplotlib as mpl
-        from matplotlib.figure import Figure
-    return mpl, Figure
 
 
 def save(draw: Callable[[Any], None], files: Sequence[Path]) -> None:
