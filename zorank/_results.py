@@ -58,7 +58,7 @@ class Result:
 
     def plot(self) -> Any:
         """Return a Matplotlib figure of the values and the best so far."""
-        return _figures.history_figure(self.history, self.run.name)
+        return _figures.history_figure(self.history, self.run.name if self.run else "")
 
     @cached_property
     def fun(self) -> float:
