@@ -26,7 +26,7 @@ from zorank.errors import (
 )
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered
-from zorank.studio import api, media, operations, pages
+from zorank.studio import api, media, operations, order_routes, pages
 from zorank.studio.address import PublicURL
 from zorank.studio.error_text import shown_text
 from zorank.studio.events import current_events
@@ -108,6 +108,7 @@ def create_app(
     app.add_middleware(GuardMiddleware, guard=guard, refuse=pages.refused, observer=observer)
     app.include_router(api.router, prefix="/api")
     app.include_router(media.router, prefix="/api")
+    app.include_router(order_routes.router, prefix="/api")
     app.include_router(operations.router)
     app.include_router(pages.router)
     app.mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")

@@ -93,7 +93,7 @@ async def show_exhibit(
             raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
         return slate[shown[position]]
 
-    return await _rendered(request, studio, run_id, candidate)
+    return await send_rendered(request, studio, run_id, candidate)
 
 
 @router.get("/runs/{run_id}/rounds/{index}/offline", response_class=HTMLResponse)
@@ -126,7 +126,7 @@ async def show_best(
     size: Size = None,
 ) -> Response:
     """Return the best exhibit so far."""
-    return await _rendered(request, studio, run_id, lambda session: session.run.best(), size)
+    return await send_rendered(request, studio, run_id, lambda session: session.run.best(), size)
 
 
 @router.get("/runs/{run_id}/start", response_class=Response, responses=EXHIBIT)
@@ -144,7 +144,7 @@ async def show_start(
             raise HTTPException(404, "no start has been picked yet")
         return session.start
 
-    return await _rendered(request, studio, run_id, start, size)
+    return await send_rendered(request, studio, run_id, start, size)
 
 
 @router.get("/runs/{run_id}/bests/{index}", response_class=Response, responses=EXHIBIT)
@@ -163,7 +163,7 @@ async def show_best_after(
             raise HTTPException(404, f"round {index} has not been answered")
         return session.steps[index].best
 
-    return await _rendered(request, studio, run_id, best, size)
+    return await send_rendered(request, studio, run_id, best, size)
 
 
 @router.get("/runs/{run_id}/journey", response_class=Response, responses=_file("image/webp"))
@@ -236,13 +236,15 @@ def export(run_id: ExistingRun, studio: CurrentStudio, _: Owner) -> Response:
     return _download(data.encode(), "application/json", f"{run_id}.json")
 
 
-async def _rendered(
+async def send_rendered(
     request: Request,
     studio: Studio,
     run_id: str,
     choose: Callable[[Session], Vector],
     size: int | None = None,
 ) -> Response:
+    """Return the exhibit of the candidate that `choose` names, as soon as it is rendered."""
+
     def request_exhibit() -> Future[Exhibit]:
         with studio.session(run_id) as session:
             return studio.exhibit(session, choose(session), size)

@@ -100,6 +100,7 @@ class Studio:
         new = replace(new, options=options, method=self._method(new.method))
         renderer = self.make_renderer(new.renderer, options)
         can_look = new.method is None or new.method.name == BY_LOOKS.name
+        can_look = can_look and renderer.item_names is None
         plan = self._planner.plan(renderer, options) if can_look else None
         session = new_session(self.store, self.panel, renderer, plan, new)
         with session.lock:

@@ -134,14 +134,13 @@ def _upset(edges: Edges, u: Vector) -> Vector:
 
 def _scatter(edges: Edges, amounts: Vector, n: int) -> Vector:
     """Add each amount to its better item and subtract it from its worse item."""
-    return np.bincount(edges.better, amounts, n) - np.bincount(edges.worse, amounts, n)
+    given = np.bincount(edges.better, amounts, n).astype(np.float64)
+    return np.asarray(given - np.bincount(edges.worse, amounts, n))
 
 
 def _hessian(edges: Edges, h: Vector, spread: float, n: int) -> NDArray[np.float64]:
-    matrix = np.zeros(n * n)
-    matrix -= np.bincount(edges.better * n + edges.worse, h, n * n)
-    matrix = matrix.reshape(n, n)
-    matrix = matrix + matrix.T
+    coupled = np.bincount(edges.better * n + edges.worse, h, n * n).reshape(n, n)
+    matrix = np.asarray(-(coupled + coupled.T), dtype=np.float64)
     matrix[np.diag_indices(n)] = 1 / spread**2 - matrix.sum(axis=1)
     return matrix
 
@@ -176,8 +175,8 @@ def _variances(
     p, n = _upset(edges, u), len(u)
     h = edges.weight * p * (1 - p)
     if n <= MAX_DENSE:
-        covariance = np.linalg.inv(_hessian(edges, h, spread, n))
-        return np.diag(covariance).copy(), covariance
+        covariance = np.asarray(np.linalg.inv(_hessian(edges, h, spread, n)), dtype=np.float64)
+        return np.array(np.diag(covariance)), covariance
     resistance = 1 / np.maximum(h, 1e-12)
     variance = np.full(n, spread**2)
     for _ in range(SWEEPS):
