@@ -124,8 +124,9 @@ def rank_items(
         raise InvalidInput(f"certainty must be a number from 0.5 to 1, found {short(certainty)}")
     if rounds is not None and (not is_whole(rounds) or rounds < 0):
         raise InvalidInput(f"rounds must be a whole number from 0, found {short(rounds)}")
+    optimizer = RankItems(items=n, m=m)
     most = max(10, math.ceil(2 * n * math.log2(n) / m)) if rounds is None else int(rounds)
-    run = Run(RankItems(items=n, m=m), [0.0], seed, store, name)
+    run = Run(optimizer, [0.0], seed, store, name)
     while len(run.history) < most and run.state.certainty < certainty:
         shown = [things[index] for index in slate_items(run)]
         run.tell(judge(shown))

@@ -25,8 +25,8 @@ from zorank.types import Vector
 
 VERSION = "items 1"
 OURS, OUR_PAIRS = "rank-items", "rank-items, pairs"
-MARKS = (120, 240, 360, 600, 900, 1200)
-"""Items shown when τ is measured: 20 to 200 slates of six, 60 to 600 pairs."""
+MARKS = (120, 240, 360, 600, 900)
+"""Items shown when τ is measured: 20 to 150 slates of six, 60 to 450 pairs."""
 
 RIVALS = {
     OURS: ("random slates", "TrueSkill, six", "TrueSkill, pairs", "merge sort"),
@@ -143,7 +143,9 @@ def _result(
 ) -> dict[str, Any]:
     """Return the results of one method in one condition as JSON values."""
     taus, own = found[spread, method], _own(rows, spread, method)
-    error = taus.std(axis=0, ddof=1) / len(taus) ** 0.5 if len(taus) > 1 else [None] * len(MARKS)
+    error = (
+        taus.std(axis=0, ddof=1) / len(taus) ** 0.5 if len(taus) > 1 else [None] * len(study.marks)
+    )
     expected = np.array([row["certainties"] for row in own])
     return {
         "method": method,

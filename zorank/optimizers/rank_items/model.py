@@ -2,12 +2,13 @@
 
 log P(answers | u) = Σ w log σ(u_better − u_worse), the model of Bradley and Terry (1952), and
 u_i ~ N(0, s²). The posterior is a Gaussian at its mode whose precision is the Hessian. The spread
-s, in units of the judge's noise, is learned from the answers (expectation maximisation).
+s, in units of the judge's noise, climbs to the maximum of the evidence, a step with each answer.
 
 Items that nobody has compared keep the prior, so only the others are computed with. Up to
 MAX_DENSE of those the covariance is exact. Beyond, the mode is found by conjugate gradients, and
 variances by v_i = 1/(1/s² + Σ_j 1/(1/h_ij + v_j)), the effective resistance of item i if its
-neighbours were independent, in time and memory proportional to the number of comparisons.
+neighbours were independent, in time and memory proportional to the number of comparisons; the
+spread then stays as it is.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 MAX_DENSE = 400
 """The number of compared items up to which the covariance is exact."""
 
-FIRST_SPREAD, SPREAD_ITEMS = 2.0, 4.0
-"""The prior of the spread, and the number of items that it counts for."""
+FIRST_SPREAD, SPREAD_SD = 2.0, 0.7
+"""The prior of the spread: its median, and the standard deviation of its logarithm."""
+
+SPREADS, SPREAD_STEP = (0.2, 20.0), 1.15
+"""The limits of the spread, and how far it moves with one answer."""
 
 MAX_STEPS, TOLERANCE, LONGEST = 60, 1e-7, 3.0
 """Newton's method: steps, the change that ends it, and the largest change of a utility."""
@@ -101,15 +105,31 @@ def fit(edges: Edges, n: int, before: Posterior) -> Posterior:
     seen = np.unique(np.concatenate([edges.better, edges.worse]))
     if not len(seen):
         return before
-    local, spread = edges.among(seen), before.spread
-    u = _mode(local, before.mean[seen], spread)
+    local, spread, u = edges.among(seen), before.spread, before.mean[seen]
+    # Before items are compared repeatedly, answers say little about the spread.
+    if len(seen) <= MAX_DENSE and local.weight.sum() / 4 >= len(seen):
+        spread = max(_nearby(spread), key=lambda s: _log_evidence(local, u, s))
+    u = _mode(local, u, spread)
     variance, covariance = _variances(local, u, spread)
-    moment = float(np.sum(u**2 + variance))
-    count = len(seen) + SPREAD_ITEMS
-    spread = math.sqrt((moment + SPREAD_ITEMS * FIRST_SPREAD**2) / count)
     mean, everywhere = np.zeros(n), np.full(n, spread**2)
     mean[seen], everywhere[seen] = u, variance
     return Posterior(mean, everywhere, spread, seen, covariance)
+
+
+def _nearby(spread: float) -> list[float]:
+    """Return the spread and its neighbours, of which the most plausible is chosen."""
+    low, high = SPREADS
+    return [min(max(spread * factor, low), high) for factor in (1.0, SPREAD_STEP, 1 / SPREAD_STEP)]
+
+
+def _log_evidence(edges: Edges, u: Vector, spread: float) -> float:
+    """Return the log-probability of answers and spread, up to a constant, after Laplace."""
+    u = _mode(edges, u, spread)
+    p = _upset(edges, u)
+    hessian = _hessian(edges, edges.weight * p * (1 - p), spread, len(u))
+    fits = float(edges.weight @ np.log1p(-p)) - float(u @ u) / (2 * spread**2)
+    volume = len(u) * math.log(spread) + 0.5 * float(np.linalg.slogdet(hessian)[1])
+    return fits - volume - 0.5 * (math.log(spread / FIRST_SPREAD) / SPREAD_SD) ** 2
 
 
 def _mode(edges: Edges, u: Vector, spread: float) -> Vector:
