@@ -160,8 +160,9 @@ class Folder:
         if isinstance(source, Table):
             rows = self._rows(source)
             known = {item.digest for item in items}
+            new = (row for digest, row in rows.items() if digest not in known)
             gone = {item.name for item in items if item.digest not in rows}
-            added = [f"{len(rows.keys() - known)} rows"] if rows.keys() - known else []
+            added = [row.label[:60] for row in new]
         else:
             sizes, kind = source.sizes(), self.listed.kind
             gone = {item.name for item in items if sizes.get(item.name) != item.size}

@@ -25,6 +25,12 @@ class Row:
         """The row as bytes, for its size and digest."""
         return "\x1e".join(f"{heading}\x1f{cell}" for heading, cell in self.cells).encode()
 
+    @property
+    def label(self) -> str:
+        """The first cell, shortened, in printable characters."""
+        words = " ".join(self.cells[0][1].split())
+        return "".join(c if c.isprintable() else "�" for c in words)[: MAX_NAME - 20]
+
 
 @dataclass(frozen=True)
 class Table:
@@ -41,9 +47,7 @@ class Table:
             if digest in items:
                 copies.append(str(number))
                 continue
-            first = " ".join(row.cells[0][1].split())
-            label = "".join(c if c.isprintable() else "�" for c in first)[: MAX_NAME - 20]
-            items[digest] = Item(f"{number}: {label}", len(content), digest)
+            items[digest] = Item(f"{number}: {row.label}", len(content), digest)
         if len(items) < 2:
             raise InvalidInput(
                 f"{self.root} has {'only one row' if items else 'no rows'} to rank below its "
