@@ -143,7 +143,7 @@ class MergeSort:
     n: int
     m: int
     seed: int
-    _done: Items = field(default_factory=list)
+    _merged: list[Items] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         shuffled = np.random.default_rng([self.seed, 3]).permutation(self.n).tolist()
@@ -163,23 +163,22 @@ class MergeSort:
 
     def order(self) -> Items:
         """Return all items; unfinished runs are interleaved by their relative positions."""
-        placed = [((k + 0.5) / len(run), i) for run in self._runs for k, i in enumerate(run)]
+        runs = [*self._merged, *self._runs]
+        placed = [((k + 0.5) / len(run), i) for run in runs for k, i in enumerate(run)]
         return [item for _, item in sorted(placed)]
 
     def _merges(self) -> Iterator[Items]:
         while len(self._runs) > 1:
-            merged: list[Items] = []
             while len(self._runs) > 1:
                 left, right = self._runs[0], self._runs[1]
                 result: Items = []
                 while left and right:
                     yield [left[0], right[0]]
                     result.append((left if self._winner == left[0] else right).pop(0))
-                    self._runs[0], self._runs[1] = result + left, right
-                    left, right = left, right
-                merged.append(result + left + right)
+                    self._runs[0] = result + left
+                self._merged.append(result + left + right)
                 self._runs = self._runs[2:]
-            self._runs = merged + self._runs
+            self._runs, self._merged = self._merged + self._runs, []
 
 
 RANKERS: dict[str, tuple[Callable[[int, int, int], Ranker], int]] = {
