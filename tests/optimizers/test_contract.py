@@ -98,11 +98,7 @@ class TestOptimizers(OptimizerContract):
 
 class TestFiniteSets(OptimizerContract):
     dim = 1
-    rounds_to_compare = 12
-
-    @pytest.fixture(params=FINITE)
-    def optimizer(self, request):
-        return request.param
+    optimizer = pytest.fixture(params=FINITE)(lambda self, request: request.param)
 
 
 class TestPreferenceModels(OptimizerContract):

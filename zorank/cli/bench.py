@@ -262,11 +262,12 @@ def items(
     Example: zorank bench items --quick --method rank-items --method 'random slates'
     """
     from zorank.experiments import items as benchmark
+    from zorank.experiments.item_rankers import RANKERS
 
     count = seeds or (2 if quick else 20)
     study = benchmark.Study(
         seeds=tuple(range(first_seed, first_seed + count)),
-        methods=tuple(dict.fromkeys(method or benchmark.RANKERS)),
+        methods=tuple(dict.fromkeys(method or RANKERS)),
         marks=benchmark.MARKS[:2] if quick else benchmark.MARKS,
     )
     rows = run_to_end(

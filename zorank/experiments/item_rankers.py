@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from zorank.optimizers.rank_items.edges import Edges
 from zorank.optimizers.rank_items.model import Posterior, fit
 from zorank.run import Run
 from zorank.types import Ranking
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Items = list[int]
 
@@ -58,8 +55,7 @@ class Active:
 
     def order(self) -> Items:
         """Return the items by posterior mean."""
-        found: NDArray[np.int64] = self._run.state.posterior.order()
-        return found.tolist()
+        return [int(i) for i in self._run.state.posterior.order()]
 
     @property
     def certainty(self) -> float:
@@ -93,7 +89,7 @@ class Random:
         found = Posterior.prior(self._n)
         for _ in range(10):  # the spread converges
             found = fit(self._edges, self._n, found)
-        return found.order().tolist()
+        return [int(i) for i in found.order()]
 
 
 class TrueSkill:
