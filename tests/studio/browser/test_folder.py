@@ -1,7 +1,5 @@
 """A folder of pictures, from the command line to the order."""
 
-import os
-
 from playwright.sync_api import expect
 
 from tests.helpers.browser import run_of
@@ -31,8 +29,6 @@ def test_a_folder_is_ranked_and_its_order_shown(serve, person, tmp_path):
     tab.settle()
     expect(places.first.locator("img")).to_be_visible()
     tab.expect_no_overflow()
-    if shots := os.environ.get("ZORANK_SHOTS"):
-        tab.page.screenshot(path=f"{shots}/order.png")
 
 
 def brightest_first(tab):

@@ -20,7 +20,8 @@ MAX_CHARACTERS = 20_000
 
 _PAGE = """<!doctype html><meta charset="utf-8"><style>
 :root {{ color-scheme: light dark }}
-body {{ margin: 0; padding: 1.2em; font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }}
+body {{ margin: 0; padding: 3.6rem 1.2rem 1.2rem; font: 16px/1.5 system-ui, sans-serif;
+  overflow-wrap: anywhere }}
 p {{ margin: 0; white-space: pre-wrap }}
 dl {{ margin: 0 }} dt {{ font-size: .8em; opacity: .65 }}
 dd {{ margin: 0 0 .7em; white-space: pre-wrap }}
