@@ -19,6 +19,7 @@ from zorank.errors import (
     ZorankError,
 )
 from zorank.estimators import rank_gradient, rank_weights
+from zorank.items import rank_items
 from zorank.minimize import Result, minimize
 from zorank.run import Run
 from zorank.slates import Slate
@@ -74,6 +75,7 @@ __all__ = [
     "problems",
     "protocols",
     "rank_gradient",
+    "rank_items",
     "rank_weights",
     "renderers",
     "stores",

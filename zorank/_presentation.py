@@ -6,6 +6,7 @@ on how it was made. `shown[p]` is the candidate at screen position p.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
 
 from zorank import rng
@@ -38,3 +39,19 @@ def to_screen(ranking: Ranking, shown: Group) -> Ranking:
     """Map a ranking of candidates to a ranking of screen positions."""
     places = sorted(range(len(shown)), key=lambda position: shown[position])
     return to_candidates(ranking, tuple(places))
+
+
+def without(ranking: Ranking, absent: Collection[int], m: int) -> Ranking:
+    """Return a ranking of m candidates that does not compare the absent ones."""
+    if not absent:
+        return ranking
+    compared = ranking.among if ranking.among is not None else range(m)
+    among = tuple(i for i in compared if i not in absent)
+    if not among:
+        return Ranking.no_difference()
+
+    def kept(groups: tuple[Group, ...]) -> tuple[Group, ...]:
+        left = (tuple(i for i in group if i not in absent) for group in groups)
+        return tuple(group for group in left if group)
+
+    return Ranking(kept(ranking.best), kept(ranking.worst), among)

@@ -68,3 +68,25 @@ def test_the_benchmark_of_mixed_spaces_from_end_to_end(printed, tmp_path, monkey
     kept = command.trials()
     command.run()
     assert command.trials() == kept
+
+
+def test_the_benchmark_of_items_from_end_to_end_and_again(printed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    methods = ("rank-items", "random slates", "merge sort")
+    chosen = [word for method in methods for word in ("--method", method)]
+    command = BenchmarkCommand(printed, tmp_path, "items", "--quick", "--workers", 1, *chosen)
+    out, found = command.run()
+    for words in ("too few runs", "Kendall's τ of 60 items, spread 2", "items.png"):
+        assert words in out
+    assert (found["items"], found["marks"], len(found["seeds"])) == (60, [120, 240], 2)
+    by_method = {(r["method"], r["spread"]): r for r in found["results"]}
+    assert by_method["rank-items", 2.0]["tau"][1] > by_method["merge sort", 2.0]["tau"][0]
+    assert by_method["rank-items", 2.0]["expected_right_pairs"][1] > 0.7
+    assert by_method["merge sort", 2.0]["expected_right_pairs"] is None
+    kept = command.trials()
+    command.run()
+    assert command.trials() == kept
+
+
+def test_an_unknown_ranker_is_one_sentence(refused):
+    assert "did you mean random pairs" in refused("bench", "items", "--method", "random pair")

@@ -29,6 +29,8 @@ CASES = [
     ("rank-looks", {"m": 4, "k": 2, "space": "gaussian", "pick": True, "pool": 9}),
     ("rank-looks", {"m": 3, "sigma0": 0.5, "bounds": (-2.0, 2.0)}),
     ("pick-start", {"options": {"m": 5, "space": "gaussian", "mu": 0.3}}),
+    ("rank-items", {"items": 9, "m": 4}),
+    ("rank-items", {"items": 3, "m": 6, "k": 1}),
     ("rank-ars", {"m": 6, "mu": 0.1, "step": 0.1}),
     ("rank-ars", {"m": 8, "top": 2, "mu": 0.3, "step": 0.3, "space": "gaussian"}),
     ("rank-ars", {"m": 8, "k": 2, "mu": 0.3, "step": 0.3, "weigh": "winners"}),
@@ -51,6 +53,11 @@ def is_model(optimizer):
     return optimizer.name in ("rank-process", "rank-looks")
 
 
+def is_finite(optimizer):
+    """Whether candidates are indices of items, vectors of one number."""
+    return optimizer.name == "rank-items"
+
+
 def is_quick(optimizer):
     return not is_model(optimizer) and optimizer == FIRST[optimizer.name]
 
@@ -68,7 +75,8 @@ def rows(chosen):
     ]
 
 
-PLAIN = rows(lambda optimizer: not is_model(optimizer))
+PLAIN = rows(lambda optimizer: not is_model(optimizer) and not is_finite(optimizer))
+FINITE = rows(is_finite)
 MODELS = rows(lambda optimizer: is_model(optimizer) and not uses_looks(optimizer))
 LOOKING = rows(uses_looks)
 
@@ -86,6 +94,11 @@ class TestOptimizers(OptimizerContract):
     @pytest.fixture(params=PLAIN)
     def optimizer(self, request):
         return request.param
+
+
+class TestFiniteSets(OptimizerContract):
+    dim = 1
+    optimizer = pytest.fixture(params=FINITE)(lambda self, request: request.param)
 
 
 class TestPreferenceModels(OptimizerContract):
@@ -137,6 +150,8 @@ class TestLookingOptimizers(LookingOptimizerContract):
         ("rank-looks", {"pool": 1.5}, "pool must be a whole number"),
         ("rank-looks", {"m": 1}, "m must be a whole number from 2 to 2000, found 1"),
         ("rank-looks", {"space": "sphere"}, "'euclidean' or 'gaussian'"),
+        ("rank-items", {"items": 1}, "items must be a whole number from 2 to 1000000, found 1"),
+        ("rank-items", {"m": 65}, "m must be a whole number from 2 to 64, found 65"),
         ("rank-ars", {"m": 5}, "m must be even"),
         ("rank-ars", {"m": 6, "top": 4}, "has 3 directions"),
         ("rank-ars", {"weigh": "losers"}, "'pairs' or 'winners', found 'losers'"),

@@ -89,6 +89,7 @@ class Rich:
     together = 4
     weights = "0a1b2c"
     export_name = "thing.json"
+    note = "A file is missing."
 
     def __init__(self):
         self.called = []
@@ -240,7 +241,7 @@ def use_everything(renderer):
     for field in dataclasses.fields(ResolvedRenderer):
         getattr(found, field.name)
     assert found.dim == 3
-    assert (found.together, found.weights) == (1, "")
+    assert (found.together, found.weights, found.note) == (1, "", "")
     found.resized(64)
 
 

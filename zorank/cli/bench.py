@@ -12,7 +12,7 @@ from rich.table import Table
 
 from zorank.cli import bench_policies
 from zorank.cli.common import log, out
-from zorank.cli.tables import field_tables, judges_tables, looks_tables, mixed_tables
+from zorank.cli.tables import field_tables, items_tables, judges_tables, looks_tables, mixed_tables
 
 if TYPE_CHECKING:
     from zorank.experiments.report import Report
@@ -282,6 +282,47 @@ def mixed(
     )
     report = benchmark.report(study, rows)
     print_report(report, folder, mixed_tables(report))
+
+
+@app.command()
+def items(
+    quick: QuickOption = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Sets of items; default: 20, or 2 with --quick.")
+    ] = None,
+    first_seed: Annotated[
+        int, typer.Option(min=0, help="The first seed; report seeds from 5000 on.")
+    ] = 5000,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this method, such as 'random slates'; may be repeated."),
+    ] = None,
+    folder: FolderOption = Path("bench-items"),
+    workers: WorkersOption = None,
+) -> None:
+    """Compare rank-items with other ways to order 60 items from noisy answers.
+
+    The judge orders what is shown by utility plus noise (Bradley and Terry, Plackett and Luce).
+    Kendall's tau with the true order is measured after as many items shown: a slate of six counts
+    6, a pair 2. The others are random slates and pairs, TrueSkill (extra peers) and merge sort.
+    Ctrl-C loses no finished trial: run the same command again to continue.
+
+    Example: zorank bench items --quick --method rank-items --method 'random slates'
+    """
+    from zorank.experiments import items as benchmark
+    from zorank.experiments.item_rankers import RANKERS
+
+    count = seeds or (2 if quick else 20)
+    study = benchmark.Study(
+        seeds=tuple(range(first_seed, first_seed + count)),
+        methods=tuple(dict.fromkeys(method or RANKERS)),
+        marks=benchmark.MARKS[:2] if quick else benchmark.MARKS,
+    )
+    rows = run_to_end(
+        lambda: benchmark.SWEEP.run(study.trials(), folder, workers=workers, console=log)
+    )
+    report = benchmark.report(study, rows)
+    print_report(report, folder, items_tables(report), quick)
 
 
 def run_to_end(run: Callable[[], T]) -> T:

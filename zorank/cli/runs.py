@@ -20,8 +20,10 @@ from zorank import stores
 from zorank._raters import export_rater, forget_rater
 from zorank.cli import export as data
 from zorank.cli.common import StoreOption, log, out, write_text
+from zorank.cli.orders import item_names, print_order
 from zorank.data_export import Export
 from zorank.errors import InvalidInput, StoreError, required_by
+from zorank.items import order_of
 from zorank.protocols import Store
 from zorank.run import Run
 
@@ -82,6 +84,23 @@ def show_run(
     for row in run.history[-rounds:]:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     out.print(table if table.row_count else "no round answered yet")
+
+
+@app.command("order")
+def show_order(
+    name: str,
+    store: StoreOption = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")] = False,
+) -> None:
+    """Print the order of a run that ranks a folder or a table, best first, and its certainty.
+
+    A score is a posterior mean with its standard deviation; "ahead" is the probability that a
+    thing is better than the next one.
+
+    Example: zorank runs order cheerful-lake --csv > order.csv
+    """
+    run = Run.open(_existing_store(store), name)
+    print_order(order_of(run, item_names(run)), as_csv)
 
 
 @app.command("export")

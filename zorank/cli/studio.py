@@ -9,6 +9,7 @@ import typer
 from zorank.cli.common import (
     allow_environment,
     load_object,
+    log,
     open_store,
     read_pairs,
     read_values,
@@ -16,6 +17,8 @@ from zorank.cli.common import (
 from zorank.errors import MissingExtra
 
 HELP = {
+    "folder": "Rank what is there: the pictures, sounds or texts of a folder, or the rows of a "
+    "table (.csv, .tsv).",
     "renderer": "Offer only this renderer: a name, or your own as module:object.",
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
@@ -51,6 +54,7 @@ def _option(name: str) -> Any:
 
 
 def studio(
+    folder: Annotated[str | None, _option("folder")] = None,
     renderer: Annotated[str | None, _option("renderer")] = None,
     prompt: Annotated[str | None, _option("prompt")] = None,
     negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
@@ -81,7 +85,12 @@ def studio(
     given renderer options are the defaults in the form for a new run.
     """
     try:
-        from zorank.studio.catalog import select_judges, select_method, select_renderers
+        from zorank.studio.catalog import (
+            select_folder,
+            select_judges,
+            select_method,
+            select_renderers,
+        )
         from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
         from zorank.studio.workers import check_workers
@@ -92,7 +101,12 @@ def studio(
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or []), **given}
     allow_environment(options.get("env"))
-    offered = select_renderers(renderer, load_object, options)
+    if folder is None:
+        offered = select_renderers(renderer, load_object, options)
+    else:
+        offered, left_out = select_folder(folder, [renderer, method, *options])
+        for sentence in left_out:
+            log.print(sentence, markup=False, highlight=False, soft_wrap=True)
     panel = select_judges(judge, read_values(judge_option or []), load_object)
     chosen = select_method(method, read_values(method_option or []))
     serve(

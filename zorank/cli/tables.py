@@ -77,6 +77,24 @@ def looks_tables(report: Report) -> Iterator[Table]:
         yield claim_table(report.claims, "rank-looks")
 
 
+def items_tables(report: Report) -> Iterator[Table]:
+    """Yield the tables of `zorank bench items`."""
+    found = report.summary
+    for spread in dict.fromkeys(result["spread"] for result in found["results"]):
+        table = new_table(f"Kendall's τ of {found['items']} items, spread {spread:g}")
+        table.add_column("items shown")
+        for mark in found["marks"]:
+            table.add_column(str(mark), justify="right")
+        for result in found["results"]:
+            if result["spread"] == spread:
+                errors = result["standard_error"]
+                cells = map(with_error, result["tau"], errors)
+                table.add_row(result["method"], *cells)
+        yield table
+    if report.claims:
+        yield figure_table(report)
+
+
 def field_tables(report: Report) -> Iterator[Table]:
     """Yield the table of `zorank bench field`."""
     standings = report.summary["standings"]

@@ -14,6 +14,7 @@ from zorank.optimizers.cma_es import CMAES
 from zorank.optimizers.gld_fast import GLDFast
 from zorank.optimizers.pick_start import PickStart
 from zorank.optimizers.rank_ars import RankARS
+from zorank.optimizers.rank_items import RankItems
 from zorank.optimizers.rank_looks import RankLooks
 from zorank.optimizers.rank_process import RankProcess
 from zorank.optimizers.scobo import SCOBO
@@ -31,6 +32,7 @@ REGISTRY: dict[str, type[AnyOptimizer]] = {
         RankProcess,
         RankLooks,
         RankARS,
+        RankItems,
         PickStart,
         ZOSGD,
         SCOBO,
@@ -76,6 +78,7 @@ __all__ = [
     "GLDFast",
     "PickStart",
     "RankARS",
+    "RankItems",
     "RankLooks",
     "RankProcess",
     "ZORankSGD",

@@ -1,5 +1,6 @@
 """Oracles answer a slate by themselves. A person answers through a run's `tell` instead."""
 
+from zorank.oracles.callables import CallableOracle, from_callable
 from zorank.oracles.clip import CLIP
 from zorank.oracles.comparison import ComparisonOracle
 from zorank.oracles.function import FunctionOracle
@@ -17,6 +18,7 @@ from zorank.oracles.pictures import PictureOracle
 __all__ = [
     "CLIP",
     "JUDGES",
+    "CallableOracle",
     "ComparisonOracle",
     "FunctionJudge",
     "FunctionOracle",
@@ -26,6 +28,7 @@ __all__ = [
     "PictureOracle",
     "PlackettLuce",
     "RandomSwaps",
+    "from_callable",
     "judge_kinds",
     "judge_maker",
     "make_judge",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_kinds
+from zorank.renderers.folder import folder_kind
 from zorank.renderers.interface import RendererKind, kinds_of
 from zorank.studio.judging import JudgeSpec, Panel
 from zorank.studio.methods import METHODS, MethodSpec
@@ -31,6 +32,25 @@ def select_renderers(
     if not takers:
         raise _unknown_option(given, offered)
     return {name: _filled(kind, given) for name, kind in takers.items()}
+
+
+def select_folder(
+    path: str, others: Iterable[str | None]
+) -> tuple[dict[str, RendererKind], list[str]]:
+    """Return the renderer that shows a folder, and sentences about files that are left out.
+
+    Args:
+        path: the folder, or a table.
+        others: a renderer, a method and options that were named as well; there must be none.
+    """
+    for other in others:
+        if other is not None:
+            raise InvalidInput(
+                f"--folder ranks files, so it cannot be combined with a renderer, its options or "
+                f"a method, found {other!r}; leave that out"
+            )
+    kind, left_out = folder_kind(path)
+    return {kind.name: kind}, left_out
 
 
 def _unknown_option(given: Mapping[str, str], offered: Mapping[str, RendererKind]) -> InvalidInput:

@@ -98,7 +98,7 @@ async def show_exhibit(
             raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
         return slate[shown[position]]
 
-    return await _rendered(request, run, candidate)
+    return await send_rendered(request, run, candidate)
 
 
 @router.get("/runs/{run_id}/rounds/{index}/offline", response_class=HTMLResponse)
@@ -125,13 +125,13 @@ async def offline_round(run: OwnersRun, index: Index, request: Request) -> Respo
 @router.get("/runs/{run_id}/best", response_class=Response, responses=EXHIBIT)
 async def show_best(run: MembersRun, request: Request, size: Size = None) -> Response:
     """Return the best exhibit so far."""
-    return await _rendered(request, run, lambda session: session.run.best(), size)
+    return await send_rendered(request, run, lambda session: session.run.best(), size)
 
 
 @router.get("/runs/{run_id}/start", response_class=Response, responses=EXHIBIT)
 async def show_start(run: MembersRun, request: Request, size: Size = None) -> Response:
     """Return the exhibit that was picked to start from."""
-    return await _rendered(request, run, _start, size)
+    return await send_rendered(request, run, _start, size)
 
 
 @router.get("/runs/{run_id}/bests/{index}", response_class=Response, responses=EXHIBIT)
@@ -139,7 +139,7 @@ async def show_best_after(
     run: MembersRun, index: Index, request: Request, size: Size = None
 ) -> Response:
     """Return the best exhibit after a round."""
-    return await _rendered(request, run, partial(_best_after, index), size)
+    return await send_rendered(request, run, partial(_best_after, index), size)
 
 
 @router.get("/runs/{run_id}/journey", response_class=Response, responses=_file("image/webp"))
@@ -222,9 +222,11 @@ def _best_after(index: int, session: Session) -> Vector:
     return session.steps[index].best
 
 
-async def _rendered(
+async def send_rendered(
     request: Request, run: OpenRun, choose: Callable[[Session], Vector], size: int | None = None
 ) -> Response:
+    """Return the exhibit of the candidate that `choose` names, as soon as it is rendered."""
+
     def request_exhibit() -> Future[Exhibit]:
         with run.session() as session:
             return exhibits.of(run.studio, session, choose(session), size)

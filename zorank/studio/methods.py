@@ -12,7 +12,7 @@ from typing import Any
 
 from zorank.errors import InvalidInput, unknown_name
 from zorank.looks import LookPlan
-from zorank.optimizers import PickStart, RankLooks, RankProcess, ZORankSGDMemory
+from zorank.optimizers import PickStart, RankItems, RankLooks, RankProcess, ZORankSGDMemory
 from zorank.protocols import AnyOptimizer
 from zorank.renderers.interface import ResolvedRenderer
 
@@ -116,6 +116,13 @@ def make_optimizer(
         renderer: whose space is searched.
         plan: how many looks the run can afford; None for a run without looks.
     """
+    if renderer.item_names is not None:
+        if spec is not None:
+            raise InvalidInput(
+                f"a finite set is ranked with {RankItems.name}, found the method {spec.name}; "
+                "leave the method open"
+            )
+        return RankItems(items=len(renderer.item_names()), m=m)
     if spec is None:
         spec = MethodSpec((BY_NUMBERS if plan is None else BY_LOOKS).name)
     if spec.name != BY_LOOKS.name:

@@ -73,6 +73,7 @@ class RunMaker:
         new = replace(new, options=options, method=self._chosen(new.method))
         renderer = kind.restore(options)
         can_look = new.method is None or new.method.name == BY_LOOKS.name
+        can_look = can_look and renderer.item_names is None
         plan = self.planner.plan(renderer, options) if can_look else None
         return self._stored(new, renderer, plan)
 

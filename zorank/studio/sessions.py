@@ -19,7 +19,7 @@ from zorank.slates import Slate
 from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
 from zorank.studio.models.rounds import ShownRound
-from zorank.studio.presentation import shown_order, to_candidates
+from zorank.studio.presentation import shown_order, to_candidates, without
 from zorank.types import (
     Ballot,
     Group,
@@ -179,8 +179,12 @@ class Session:
     def ranking(self, on_screen: Ranking) -> Ranking:
         """Map screen positions to candidates; an order of all but one also ranks that one last."""
         ranking = to_candidates(on_screen, self.shown)
-        is_ranked = self.run.ask().question == "rank"
-        return ranking.completed(len(self.shown)) if is_ranked else ranking
+        slate = self.run.ask()
+        if slate.question == "rank":
+            ranking = ranking.completed(len(self.shown))
+        return without(
+            ranking, [i for i, x in enumerate(slate) if self.renderer.absent(x)], len(slate)
+        )
 
     def rater_agreements(self) -> dict[str, Agreement]:
         """Return every rater's agreement with the other raters of this run."""

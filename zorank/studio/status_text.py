@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from zorank.estimators import comparisons
+from zorank.optimizers.rank_items import ENOUGH
 from zorank.run import Step
 from zorank.slates import Slate
 from zorank.studio.presentation import shown_order
@@ -108,9 +109,22 @@ def look_sentences(facts: Facts) -> list[str]:
 
 def status_sentences(facts: Facts) -> list[str]:
     """Return all sentences; "You could stop here." comes last, because the page adds a link."""
+    if ordered := order_sentences(facts):
+        return ordered
     said, stops = progress_sentences(facts), could_stop(facts)
     before, last = (said[:-1], said[-1:]) if stops else (said, [])
     return [*before, *look_sentences(facts), *last]
+
+
+def order_sentences(facts: Facts) -> list[str]:
+    """Say how certain the order of a finite set is; empty for methods that search a space."""
+    now = facts.reports[-1] if facts.reports else {}
+    if "certainty" not in now:
+        return []
+    share = math.floor(100 * min(now["certainty"], 0.99))
+    said = f"About {share} % of all pairs are in the right order."
+    enough = f"That is enough: it was to be {round(100 * ENOUGH)} %. You could stop here."
+    return [said, enough] if could_stop(facts) else [said]
 
 
 def progress_sentences(facts: Facts) -> list[str]:
@@ -128,6 +142,8 @@ def could_stop(facts: Facts) -> bool:
     moves does not matter: the model's favourite moves a little with every answer.
     """
     last = facts.reports[-IN_A_ROW:]
+    if last and "certainty" in last[-1]:
+        return last[-1]["certainty"] >= ENOUGH
     if facts.known < FIRST_STOP or facts.one_place >= SAME_PLACE or not all(last):
         return False
     indifferent = facts.alike >= IN_A_ROW and not _widens(facts, IN_A_ROW)

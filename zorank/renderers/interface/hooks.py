@@ -121,6 +121,25 @@ HOOKS: Mapping[str, Hook] = {
         "The picture before it is enlarged: float32 from 0 to 1.",
         without="the exhibit is decoded",
     ),
+    "item_names": Hook(
+        "item_names() -> list[str]",
+        None,
+        "The names of the things, if it shows a finite set. A candidate is then the index of one, "
+        "and the studio ranks them with `rank-items`.",
+        without="candidates are points of R^dim",
+    ),
+    "absent": Hook(
+        "absent(candidate) -> bool",
+        None,
+        "Whether a candidate cannot be shown at present. It is then left out of the comparison.",
+        without="all can be shown",
+    ),
+    "note": Hook(
+        "note: str",
+        "",
+        "A warning for the owner of a run, such as what has changed since it began.",
+        without="none",
+    ),
 }
 """Every optional member of a renderer by name."""
 

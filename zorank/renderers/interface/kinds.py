@@ -28,6 +28,7 @@ class RendererKind:
         options: every option of the maker and its default, which is `inspect.Parameter.empty`
             for a required option.
         given: defaults of new runs that replace those of the maker.
+        current: returns further options of a new run, read when it is created.
 
     `HOOKS` explains the others; they can be read before a renderer is made.
     """
@@ -40,6 +41,7 @@ class RendererKind:
     tells_progress: bool
     options: Mapping[str, Any]
     given: Mapping[str, Any] = field(default_factory=dict)
+    current: Callable[[], Mapping[str, Any]] = dict
 
     @classmethod
     def of(cls, name: str, found: Any) -> RendererKind:
@@ -95,7 +97,7 @@ class RendererKind:
     def defaults(self) -> dict[str, Any]:
         """The options of a new run. They are stored, so that later defaults do not change it."""
         plain = {k: v for k, v in self.options.items() if type(v) in (str, int, float, bool)}
-        return {**plain, **self.given}
+        return {**plain, **self.given, **self.current()}
 
     @property
     def form(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -25,8 +25,8 @@ _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
 class ResolvedRenderer:
     """A renderer with a value for every optional member. It is a renderer itself.
 
-    `dim`, `together` and `weights` are read at each access, because they may load a model or
-    change. The others are read once, by `resolve`. `HOOKS` explains each of them.
+    `dim`, `together`, `weights` and `note` are read at each access, because they may load a model
+    or change. The others are read once, by `resolve`. `HOOKS` explains each of them.
     """
 
     renderer: Renderer
@@ -46,6 +46,8 @@ class ResolvedRenderer:
     export: Callable[[Vector], bytes] | None
     look: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
     small_picture: Callable[[Vector], NDArray[np.float32]] | None
+    item_names: Callable[[], Sequence[str]] | None
+    absent: Callable[[Vector], bool]
     parameters: SearchSpace | None = None
 
     @property
@@ -74,6 +76,11 @@ class ResolvedRenderer:
         """A short digest of the model's weights; empty without one."""
         found = read(self.renderer, "weights")
         return found if isinstance(found, str) and _DIGEST.fullmatch(found) else ""
+
+    @property
+    def note(self) -> str:
+        """A warning for the owner of a run; empty without one."""
+        return str(read(self.renderer, "note"))
 
     def render(
         self,
@@ -154,6 +161,8 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         look=method(renderer, "look"),
         small_picture=method(renderer, "small_picture"),
         parameters=parameters,
+        item_names=method(renderer, "item_names"),
+        absent=method(renderer, "absent") or (lambda candidate: False),
     )
 
 

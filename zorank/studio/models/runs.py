@@ -128,6 +128,9 @@ class RunInfo(RunSummary):
         description="name of the renderer's own file for the best, if it has one; for the owner"
     )
     note: str = Field(description="for the owner, if pictures may differ from earlier ones")
+    items: int | None = Field(
+        default=None, description="number of things, if the run orders a finite set of them"
+    )
 
 
 class RunExport(BaseModel):

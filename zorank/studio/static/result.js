@@ -5,6 +5,7 @@ import { attempt } from "./dialogs.js";
 import { announce, drawIcons, find } from "./dom.js";
 import { roundName, showJourney } from "./journey.js";
 import { kindOf } from "./media.js";
+import { showOrder } from "./order.js";
 import { historyPlots, ratersTable } from "./plots.js";
 import { showRunNote } from "./runview.js";
 import { comparison } from "./slider.js";
@@ -139,6 +140,7 @@ async function start() {
   find("#heading").textContent = run.title || "Untitled";
   document.title = `${run.title || "Untitled"} · zorank studio`;
   showRunNote(run);
+  if (run.items) return showOrder(runId, run, { retry: start });
   showStage();
   if (!stage) return;
   linkDownloads();

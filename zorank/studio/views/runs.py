@@ -49,6 +49,7 @@ def run_info(studio: Studio, session: Session, role: Role, you: str | None) -> R
         could_stop=could_stop(facts),
         keepsake=renderer.export_name if is_owner else None,
         note=run_note(record.meta, renderer) if is_owner else "",
+        items=None if renderer.item_names is None else len(renderer.item_names()),
     )
 
 
@@ -94,6 +95,8 @@ def run_note(meta: Mapping[str, Any], renderer: ResolvedRenderer) -> str:
         notes.append(
             "The model’s weights have changed since this run began: its pictures may differ."
         )
+    if renderer.note:
+        notes.append(renderer.note)
     if problem := meta.get("looks_problem"):
         notes.append(f"This run continues without looks, because they failed: {problem}.")
     elif meta.get("looks") and looks_for(meta, renderer, 0) is None:
