@@ -66,9 +66,10 @@ class MissingExtra(ZorankError, ImportError):
 
     def __init__(self, what: str, library: str, extra: str | None = None) -> None:
         package = library if extra is None else f"'zorank[{extra}]'"
+        tested = f"; in a checkout: pip install -c constraints.txt '.[{extra}]'" if extra else ""
         super().__init__(
             f"{what} needs {library}, which is not installed; "
-            f"install it with: pip install {package}"
+            f"install it with: pip install {package}{tested}"
         )
 
 
