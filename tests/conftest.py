@@ -34,7 +34,7 @@ NEEDS = {
     "executors/": ("process",),
     "notebook/browser/": ("browser", "server"),
     "rl/": ("simulator",),
-    "renderers/test_diffusers.py": ("torch",),
+    "renderers/test_diffusers": ("torch",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
     "studio/browser/test_diffusers.py": ("torch",),

@@ -1,24 +1,27 @@
 """Pictures of a text-to-image diffusion model: Stable Diffusion 1, 2, XL and their relatives.
 
 The model's weights are fixed. A candidate is the initial noise and, optionally, a change of the
-prompt's embedding and of the guidance. `tuning` maps candidates to these parts, `samplers` selects
-deterministic samplers, `models` finds and loads pipelines, `painting` calls them.
+prompt's embedding, of the guidance and of the weights of LoRAs. `tuning` maps candidates to these
+parts, `adapters` loads LoRAs, `samplers` selects deterministic samplers, `files` finds models and
+`models` loads them, `photos` starts from a photo, `painting` calls pipelines.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zorank._arrays import is_real, plain
-from zorank.errors import InvalidInput, RenderError, ZorankError, short
+from zorank.errors import InvalidInput, RenderError, ZorankError, short, unknown_name
 from zorank.renderers import latents
-from zorank.renderers.diffusers import models, painting, samplers
+from zorank.renderers.diffusers import adapters, files, models, painting, photos, samplers
+from zorank.renderers.diffusers.adapters import WeightRange
 from zorank.renderers.diffusers.models import DTYPES, Model
+from zorank.renderers.diffusers.painting import Sampling
 from zorank.renderers.diffusers.tuning import PARTS, Layout, Point, parts_of
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
@@ -33,6 +36,10 @@ LIMITS: dict[str, tuple[float, float]] = {
     "prompt_rank": (1, 256),
     "prompt_spread": (0, 10),
     "guidance_spread": (0, 10),
+    "adapter_limit": (0.01, adapters.LARGEST_WEIGHT),
+    "adapter_total": (0.01, adapters.MOST * adapters.LARGEST_WEIGHT),
+    "adapter_spread": (0, 10),
+    "strength": (0.01, 1),
     "noise_seed": (0, 2**63 - 1),
     "batch": (0, 64),
 }
@@ -45,9 +52,16 @@ class Diffusers:
     Attributes:
         prompt: what the picture shows.
         negative_prompt: what it should not show.
-        model: the folder of a pipeline, or the hub id of one that was downloaded.
-        tune: what a candidate stands for: latents, prompt, guidance, or several joined by +.
-        sampler: dpm++, ddim, or own (the pipeline's, if it adds no noise).
+        model: the folder of a pipeline, a .safetensors file, or the hub id of a downloaded one.
+        image: a photo that pictures start from; empty for noise alone.
+        strength: how much noise is added to the photo, from 0 to 1.
+        lora: LoRA files with their weights, such as "ink.safetensors:0.8, paper.safetensors:0.3".
+        tune: what a candidate stands for: latents, prompt, guidance, adapters (the weights of the
+            LoRAs), or several joined by +.
+        config: the configuration of a single file's family: a pipeline's folder or hub id.
+        sampler: dpm++, ddim, euler, lcm, or own (the pipeline's, if it adds no noise).
+        spacing: which noise levels the steps use: trailing, leading, linspace, or own (the
+            pipeline's setting).
         steps: denoising steps; more are slower and finer.
         guidance: how closely the prompt is followed; if it is tuned, its median.
         width: of the picture in pixels; 0 is the default of the model.
@@ -55,19 +69,44 @@ class Diffusers:
         prompt_rank: coordinates of a tuned prompt.
         prompt_spread: standard deviation of a tuned prompt, relative to its embedding's norm.
         guidance_spread: standard deviation of the logarithm of a tuned guidance.
-        noise_seed: the seed of the latents, if they are not tuned.
+        adapter_limit: the largest weight of a tuned LoRA.
+        adapter_total: the largest sum of the weights of tuned LoRAs.
+        adapter_spread: how fast the weight of a LoRA changes, if it is tuned.
+        noise_seed: the seed of the latents, if they are not tuned, and of the noise of LCM.
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
         device: cuda, cuda:1, mps or cpu; auto finds the best.
         dtype: float16, bfloat16 or float32; auto chooses by device.
+        pipeline: a pipeline that your Python program made, in place of `model`.
     """
 
     prompt: str = option("", "What the picture shows.", more=False)
     negative_prompt: str = option("", "What it should not show.", more=False)
     model: str = option(
-        "", "A pipeline's folder, or the hub id of one that was downloaded.", more=False
+        "",
+        "A pipeline's folder, a .safetensors file, or the hub id of a downloaded pipeline.",
+        more=False,
+        file=files.absolute,
     )
-    tune: str = option("latents", "latents, prompt, guidance, or several joined by +.")
-    sampler: str = option("dpm++", "Only samplers that add no noise.", choices=samplers.SAMPLERS)
+    image: str = option(
+        "", "The path of a photo that pictures start from; empty for none.", file=files.absolute
+    )
+    strength: float = option(0.6, "How much noise is added to the photo, up to 1.")
+    lora: str = option(
+        "",
+        "LoRA files with weights: ink.safetensors:0.8, paper.safetensors:0.3.",
+        file=adapters.absolute,
+        several=True,
+    )
+    tune: str = option("latents", "latents, prompt, guidance, adapters, or several joined by +.")
+    config: str = option(
+        "", "For a .safetensors model: a folder with the files of its family.", file=files.absolute
+    )
+    sampler: str = option(
+        "dpm++", "Only samplers that give a point one picture.", choices=samplers.SAMPLERS
+    )
+    spacing: str = option(
+        "own", "The noise levels; trailing for Turbo and Lightning.", choices=samplers.SPACINGS
+    )
     steps: int = option(20, "Denoising steps; more are slower and finer.")
     guidance: float = option(7.5, "How closely the prompt is followed.")
     width: int = option(0, "In pixels; 0 is the default of the model.")
@@ -75,10 +114,14 @@ class Diffusers:
     prompt_rank: int = option(8, "Coordinates of a tuned prompt.")
     prompt_spread: float = option(0.2, "How far one standard deviation moves a tuned prompt.")
     guidance_spread: float = option(0.25, "Standard deviation of log guidance, if it is tuned.")
-    noise_seed: int = option(0, "The seed of the latents, if they are not tuned.")
+    adapter_limit: float = option(1.5, "The largest weight of a tuned LoRA.")
+    adapter_total: float = option(2.0, "The largest sum of the weights of tuned LoRAs.")
+    adapter_spread: float = option(0.5, "How far one standard deviation moves a LoRA's weight.")
+    noise_seed: int = option(0, "The seed of the latents if they are not tuned, and of LCM.")
     batch: int = option(0, "Pictures in one pass; 0 lets the device decide.")
     device: str = option("auto", "cuda, mps or cpu.")
     dtype: str = option("auto", "The precision.", choices=DTYPES)
+    pipeline: Any = field(default=None, repr=False)
 
     # Without annotations these are not fields: a stored configuration does not have them.
     title = "Diffusion"
@@ -86,7 +129,8 @@ class Diffusers:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            _check_type(each.name, getattr(self, each.name), type(each.default))
+            if each.name != "pipeline":
+                _check_type(each.name, getattr(self, each.name), type(each.default))
         for name, (lowest, highest) in LIMITS.items():
             found = getattr(self, name)
             if not lowest <= found <= highest:
@@ -101,6 +145,8 @@ class Diffusers:
             raise InvalidInput(
                 f"dtype must be one of {', '.join(DTYPES)}, found {short(self.dtype)}"
             )
+        if self.spacing not in samplers.SPACINGS:
+            raise unknown_name("spacing", self.spacing, samplers.SPACINGS)
         if not models.DEVICE.fullmatch(self.device):
             raise InvalidInput(
                 f"device must be one of auto, cuda, cuda:1 and so on, mps, cpu, "
@@ -108,6 +154,29 @@ class Diffusers:
             )
         samplers.check_name(self.sampler)
         object.__setattr__(self, "tune", "+".join(parts_of(self.tune)))
+        self._check_tuned()
+        if self.image and int(self.steps * self.strength) < 1:
+            raise InvalidInput(
+                f"strength {self.strength:g} leaves none of {self.steps} steps; raise one of them"
+            )
+
+    def _check_tuned(self) -> None:
+        """Raise for options that leave nothing to tune, or that contradict each other."""
+        parts, loras = parts_of(self.tune), adapters.parse(self.lora)
+        if "guidance" in parts and not self.guidance:
+            raise InvalidInput("a guidance of 0 cannot be tuned; choose a guidance above 0")
+        if "adapters" in parts and not loras:
+            raise InvalidInput(
+                "there is no LoRA whose weight could be tuned; give one, such as "
+                "lora=ink.safetensors:0.8"
+            )
+        if "adapters" in parts:
+            self._weight_range().check()
+        if loras and self._has_pipeline:
+            raise InvalidInput(
+                "a pipeline of your own takes no lora option: load LoRAs into it before you pass "
+                "it on"
+            )
 
     @property
     def dim(self) -> int:
@@ -122,8 +191,8 @@ class Diffusers:
     @property
     def together(self) -> int:
         """The best batch size of `render`."""
-        if "guidance" in parts_of(self.tune):
-            return 1  # a pass has one guidance
+        if {"guidance", "adapters"} & set(parts_of(self.tune)):
+            return 1  # a pass has one guidance, and one weight for each LoRA
         if self.batch:
             return self.batch
         # Batches are not faster on a CPU, and change the last bit of a picture.
@@ -132,7 +201,12 @@ class Diffusers:
     def check(self) -> None:
         """Raise quickly if the model is not on this machine."""
         if self.model:
-            models.locate(self.model)
+            place = files.locate(self.model)
+            if self.config and place.is_file():
+                files.locate_config(self.config, place)
+        adapters.check(adapters.parse(self.lora))
+        if self.image:
+            photos.check(self.image)
 
     def warm_up(self) -> None:
         """Load the pipeline and encode the prompt."""
@@ -165,13 +239,44 @@ class Diffusers:
         first = point.latents if point.latents.ndim > 2 else point.latents.T
         return latents.drift(first.ravel().astype(float), first.shape)
 
+    @property
+    def _has_pipeline(self) -> bool:
+        """Whether a Python program has passed a pipeline; a stored run only has its name."""
+        return self.pipeline is not None and not isinstance(self.pipeline, str)
+
     def _model(self) -> Model:
-        return models.load(self.model, self.device, self.dtype)
+        if self._has_pipeline:
+            return models.given(self.pipeline)
+        if self.pipeline and not self.model:
+            raise InvalidInput(
+                f"this run was made with {self.pipeline}, which no file has; open it in a Python "
+                "program with Diffusers(pipeline=...), or name the same model's folder: zorank "
+                "runs set NAME model=FOLDER"
+            )
+        loras = adapters.parse(self.lora)
+        return models.load(self.model, self.device, self.dtype, loras, self.config)
+
+    def _weight_range(self) -> WeightRange:
+        stated = tuple(lora.weight for lora in adapters.parse(self.lora))
+        return WeightRange(stated, self.adapter_limit, self.adapter_total, self.adapter_spread)
+
+    def _sampling(self, model: Model) -> Sampling:
+        """Return how pictures are made; a photo has the model's size and its own shape."""
+        width, height = self.width, self.height
+        photo = photos.Photo(self.image, self.strength) if self.image else None
+        if photo is not None and not width:
+            scale = model.pixels_per_latent
+            rows, columns = painting.latent_shape(model, self._encoded(model), 0, 0)[-2:]
+            default = columns * scale, rows * scale
+            width, height = photos.size_of(photo.file, default, scale)
+        how = (self.sampler, self.spacing, self.steps, width, height, self.prompt_spread)
+        return Sampling(*how, self.noise_seed, photo)
 
     def _layout(self, model: Model) -> Layout:
         with model.lock:
             encoded = self._encoded(model)
-            shape = painting.latent_shape(model, encoded, self.width, self.height)
+            sampling = self._sampling(model)
+            shape = painting.latent_shape(model, encoded, sampling.width, sampling.height)
         parts = parts_of(self.tune)
         if "prompt" in parts and "prompt_embeds" not in encoded:
             kind = type(model.pipeline).__name__
@@ -179,12 +284,18 @@ class Diffusers:
                 f"the prompt of a {kind} cannot be tuned: it takes no embedding of ours; "
                 "tune latents or guidance"
             )
-        rank, spread = self.prompt_rank, self.guidance_spread
-        return Layout(parts, shape, rank, self.guidance, spread, self.noise_seed)
+        how = (self.prompt_rank, self.guidance, self.guidance_spread, self.noise_seed)
+        return Layout(parts, shape, *how, self._weight_range())
 
-    def _encoded(self, model: Model) -> models.Encoded:
+    def _encoded(self, model: Model, weights: tuple[float, ...] | None = None) -> models.Encoded:
+        stated = self._weight_range().stated
         try:
-            return painting.encode(model, self.prompt, self.negative_prompt)
+            return painting.encode(
+                model,
+                self.prompt,
+                self.negative_prompt,
+                stated if weights is None else weights,
+            )
         except ZorankError:
             raise
         except Exception as error:
@@ -198,23 +309,24 @@ class Diffusers:
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
         layout = self._layout(model)
-        points = [layout.read(candidate) for candidate in candidates]
+        for candidate in candidates:
+            layout.check(candidate)
         with model.lock:
-            encoded = self._encoded(model)
 
             def paint_some(some: Any, done: int) -> list[NDArray[np.uint8]]:
                 def tell(share: float) -> None:
-                    progress((done + share * len(some)) / len(points))
+                    progress((done + share * len(some)) / len(candidates))
 
                 def show(previews: list[NDArray[np.uint8]]) -> None:
                     for position, picture in enumerate(previews, done):
                         if preview is not None:
                             preview(position, _exhibit(picture))
 
-                return self._paint(model, encoded, some, tell, show if preview else None)
+                points = [layout.read(candidate) for candidate in some]
+                return self._paint(model, points, tell, show if preview else None)
 
             size = min(self.together, model.fits.get(layout.shape, self.together))
-            pictures, fits = painting.in_batches(points, size, paint_some)
+            pictures, fits = painting.in_batches(candidates, size, paint_some)
             if fits < size:
                 model.fits[layout.shape] = fits
         return pictures
@@ -222,24 +334,13 @@ class Diffusers:
     def _paint(
         self,
         model: Model,
-        encoded: models.Encoded,
         points: list[Point],
         progress: painting.Progress,
         preview: painting.Preview | None,
     ) -> list[NDArray[np.uint8]]:
         try:
-            return painting.paint(
-                model,
-                encoded,
-                points,
-                scheduler=samplers.make(self.sampler, model.scheduler),
-                steps=self.steps,
-                width=self.width,
-                height=self.height,
-                prompt_spread=self.prompt_spread,
-                progress=progress,
-                preview=preview,
-            )
+            encoded = self._encoded(model, points[0].weights)
+            return painting.paint(model, encoded, points, self._sampling(model), progress, preview)
         except ZorankError:
             raise
         except Exception as error:  # a model may raise anything
