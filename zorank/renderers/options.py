@@ -10,7 +10,16 @@ _KINDS = {int: "number", float: "number", str: "text", bool: "choice"}
 
 
 def option(default: Any, help: str, *, more: bool = True, **about: Any) -> Any:
-    """Define a dataclass field with help text; `more` puts it among the advanced options."""
+    """Define a dataclass field with help text; `more` puts it among the advanced options.
+
+    Args:
+        default: its value if it is not given.
+        help: a sentence for the form and the documentation.
+        more: whether the form hides it under More.
+        about: further properties. `choices`: the only values. `path`: a function that makes the
+            paths in a value absolute, of an option that names files; `zorank runs set` can change
+            it. `several`: the command line may repeat it, and joins the values with commas.
+    """
     return dataclasses.field(default=default, metadata={"help": help, "more": more, **about})
 
 
@@ -20,6 +29,13 @@ def form_fields(kind: Any, given: Mapping[str, Any]) -> list[dict[str, Any]]:
     fields = dataclasses.fields(kind) if is_class else ()
     described = (_form_field(field) for field in fields)
     return [{**o, "default": given.get(o["name"], o["default"])} for o in described if o]
+
+
+def properties(kind: Any, name: str) -> dict[str, Any]:
+    """Return this property of each option of a dataclass that has it, by the option's name."""
+    is_class = isinstance(kind, type) and dataclasses.is_dataclass(kind)
+    fields = dataclasses.fields(kind) if is_class else ()
+    return {field.name: field.metadata[name] for field in fields if name in field.metadata}
 
 
 def _form_field(field: dataclasses.Field[Any]) -> dict[str, Any] | None:

@@ -47,6 +47,9 @@ HEALTH = "/healthz"
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
+UPLOADS = {"/api/runs": 4 * 1024 * 1024}
+"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: a run may start
+at a vector."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
@@ -208,7 +211,7 @@ class GuardMiddleware:
         if refused is None:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
-                    body = await _body(request)
+                    body = await _body(request, self._largest(request))
             except ClientDisconnect:
                 return
             except TimeoutError:
@@ -223,6 +226,12 @@ class GuardMiddleware:
         if status == 429:
             response.headers["Retry-After"] = f"{PERIOD:.0f}"
         await response(request.scope, receive, send)
+
+    def _largest(self, request: Request) -> int:
+        access: Access | None = getattr(request.state, "access", None)
+        path = request.scope["path"].removeprefix(self.guard.prefix)
+        is_owner = access is not None and access.role == "owner"
+        return UPLOADS.get(path, LARGEST_BODY) if is_owner else LARGEST_BODY
 
     async def _refusal(self, request: Request) -> tuple[int, str] | None:
         if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
@@ -271,16 +280,16 @@ def _with_headers(send: Send) -> Send:
     return protected
 
 
-async def _body(request: Request) -> bytes | None:
+async def _body(request: Request, largest: int) -> bytes | None:
     """Return the whole body; None if it is too large, whether or not its length is declared."""
     declared = request.headers.get("content-length", "0")
-    if not re.fullmatch(r"[0-9]{1,9}", declared) or int(declared) > LARGEST_BODY:
+    if not re.fullmatch(r"[0-9]{1,9}", declared) or int(declared) > largest:
         return None
     received = bytearray()
     async with aclosing(request.stream()) as stream:
         async for chunk in stream:
             received += chunk
-            if len(received) > LARGEST_BODY:
+            if len(received) > largest:
                 return None
     return bytes(received)
 

@@ -8,8 +8,8 @@ parts, `adapters` loads LoRAs, `samplers` selects deterministic samplers, `files
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zorank._arrays import is_real, plain
 from zorank.errors import InvalidInput, RenderError, ZorankError, short, unknown_name
 from zorank.renderers import latents
-from zorank.renderers.diffusers import adapters, files, models, painting, photos, samplers
+from zorank.renderers.diffusers import adapters, files, models, noise, painting, photos, samplers
 from zorank.renderers.diffusers.adapters import WeightRange
 from zorank.renderers.diffusers.models import DTYPES, Model
 from zorank.renderers.diffusers.painting import Sampling
@@ -26,6 +26,7 @@ from zorank.renderers.diffusers.tuning import PARTS, Layout, Point, parts_of
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
+from zorank.renderers.starts import Seed
 from zorank.types import Exhibit, Vector
 
 LIMITS: dict[str, tuple[float, float]] = {
@@ -85,21 +86,21 @@ class Diffusers:
         "",
         "A pipeline's folder, a .safetensors file, or the hub id of a downloaded pipeline.",
         more=False,
-        file=files.absolute,
+        path=files.absolute,
     )
     image: str = option(
-        "", "The path of a photo that pictures start from; empty for none.", file=files.absolute
+        "", "The path of a photo that pictures start from; empty for none.", path=files.absolute
     )
     strength: float = option(0.6, "How much noise is added to the photo, up to 1.")
     lora: str = option(
         "",
         "LoRA files with weights: ink.safetensors:0.8, paper.safetensors:0.3.",
-        file=adapters.absolute,
+        path=adapters.absolute,
         several=True,
     )
     tune: str = option("latents", "latents, prompt, guidance, adapters, or several joined by +.")
     config: str = option(
-        "", "For a .safetensors model: a folder with the files of its family.", file=files.absolute
+        "", "For a .safetensors model: a folder with the files of its family.", path=files.absolute
     )
     sampler: str = option(
         "dpm++", "Only samplers that give a point one picture.", choices=samplers.SAMPLERS
@@ -211,6 +212,30 @@ class Diffusers:
     def warm_up(self) -> None:
         """Load the pipeline and encode the prompt."""
         self._layout(self._model())
+
+    def start(self, seed: Seed) -> Vector:
+        """Return the candidate with the noise that other programs draw from a seed."""
+        model = self._model()
+        layout = self._layout(model)
+        if len(layout.shape) != 3:
+            raise InvalidInput(
+                f"the latents of a {type(model.pipeline).__name__} are packed, so the noise of a "
+                "seed is not known; start from a vector"
+            )
+        scale = model.pixels_per_latent
+        seed.check_size(scale * layout.shape[2], scale * layout.shape[1])
+        return layout.placed(noise.drawn(seed, layout.shape))
+
+    def stored_options(self) -> dict[str, Any]:
+        """Return its options, with a description in place of a pipeline."""
+        options = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self._has_pipeline:
+            options["pipeline"] = f"a {type(self.pipeline).__name__} of a Python program"
+        return options
+
+    def with_options(self, stored: Mapping[str, Any]) -> Diffusers:
+        """Return a renderer with a run's options and this pipeline."""
+        return replace(self, **{**stored, "pipeline": self.pipeline})
 
     def render(
         self,

@@ -40,6 +40,8 @@ function compareClocks(date) {
   if (Number.isFinite(difference)) serverAhead = Math.abs(difference) < 5_000 ? 0 : difference;
 }
 
+const isFile = (body) => body instanceof Blob;
+
 export async function request(method, path, body) {
   let response;
   try {
@@ -48,9 +50,9 @@ export async function request(method, path, body) {
       headers: {
         "X-Requested-With": "zorank",
         Accept: "application/json",
-        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+        ...(body === undefined ? {} : { "Content-Type": isFile(body) ? "application/octet-stream" : "application/json" }),
       },
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || isFile(body) ? body : JSON.stringify(body),
     });
   } catch {
     throw new ApiError(0, SENTENCES[0]);
