@@ -37,7 +37,7 @@ NEEDS = {
     "renderers/test_diffusers": ("torch",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
-    "studio/browser/test_diffusers.py": ("torch",),
+    "studio/browser/test_diffusers": ("torch",),
     "studio/test_fuzz.py": ("slow",),
     "studio/test_postgres.py": ("server",),
     "test_bare.py": ("process",),

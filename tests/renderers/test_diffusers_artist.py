@@ -13,8 +13,10 @@ from PIL import Image
 from tests.helpers import tiny_pipelines
 from zorank.errors import InvalidInput, MissingExtra, RenderError
 from zorank.renderers import Diffusers
-from zorank.renderers.diffusers import adapters, files, models, samplers
+from zorank.renderers.diffusers import adapters, drafts, files, models, noise, samplers
 from zorank.renderers.diffusers.adapters import WeightRange
+from zorank.renderers.interface import resolve
+from zorank.renderers.starts import start_of
 
 # diffusers itself is not yet at peace with NumPy 2.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -167,7 +169,6 @@ def test_the_text_of_loras_is_read_and_made_absolute(tmp_path, monkeypatch, lora
             "sum 3, above adapter_t",
         ),
         ({"lora": ",".join(["a"] * 17)}, "at most 16 LoRAs"),
-        ({"guidance": 0, "tune": "guidance"}, "guidance of 0 cannot be tuned"),
         ({"spacing": "wide"}, "no spacing named 'wide'"),
         ({"image": "photo.jpg", "strength": 0}, "strength must be from 0.01 to 1"),
         ({"image": "photo.jpg", "strength": 0.1, "steps": 4}, "leaves none of 4 steps"),
@@ -299,7 +300,7 @@ def test_the_noise_is_what_diffusers_adds_to_the_photo(sd, tiny, photo):
     pipeline = diffusers.StableDiffusionImg2ImgPipeline(**parts, requires_safety_checker=False)
     pipeline.set_progress_bar_config(disable=True)
     renderer = replace(tiny, image=photo, width=64, height=64, steps=4, strength=0.5)
-    noise = torch.randn((1, 4, 32, 32), generator=torch.Generator().manual_seed(5))
+    drawn = torch.randn((1, 4, 32, 32), generator=torch.Generator().manual_seed(5))
     pipeline.scheduler = samplers.make("dpm++", pipeline.scheduler)
     shown = Image.open(photo).convert("RGB").crop((15, 0, 105, 90)).resize((64, 64), 1)
     # Latents in place of a picture are not encoded again, so the generator draws the noise only.
@@ -315,7 +316,7 @@ def test_the_noise_is_what_diffusers_adds_to_the_photo(sd, tiny, photo):
         generator=torch.Generator().manual_seed(5),
         output_type="np",
     ).images[0]
-    found = renderer.picture(noise.numpy().ravel().astype(float))
+    found = renderer.picture(drawn.numpy().ravel().astype(float))
     assert np.abs(found.astype(int) - (wanted * 255).round()).max() <= 1
 
 
@@ -344,6 +345,56 @@ def test_a_photo_on_its_side_is_painted_upright(tiny, photo, tmp_path):
     Image.open(photo).save(tmp_path / "side.jpg", exif=exif)
     renderer = replace(tiny, image=str(tmp_path / "side.jpg"), steps=4)
     assert picture(renderer).shape == (80, 48, 3)
+
+
+# Drafts.
+
+
+def test_drafts_are_looks_that_tell_pictures_apart(tiny):
+    assert tiny.look is None
+    renderer = replace(tiny, drafts=1, steps=4, tune="latents+guidance")
+    here, there = candidates(renderer, 2)
+    near = np.cos(0.05) * here + np.sin(0.05) * there
+    looks = resolve(renderer).look(np.stack([here, near, there, here]))
+    assert np.array_equal(looks[0], looks[3])
+    small, large = (np.linalg.norm(looks[0] - other) for other in looks[1:3])
+    assert 0 < small < 0.3 * large
+    assert drafts.draft(renderer, here).shape == (32, 32, 3)
+    small = drafts.shrunk(here, renderer.layout())
+    assert small.size == 1024 + 1
+    assert abs(small[:-1].std() - 1) < 0.1
+
+
+def test_a_draft_of_a_photo_has_its_shape_and_a_step_at_least(tiny, photo):
+    renderer = replace(tiny, image=photo, steps=10, strength=0.3, width=64, height=96, drafts=1)
+    assert drafts.draft(renderer, candidates(renderer, 1)[0]).shape == (48, 32, 3)
+
+
+# Starts.
+
+
+def test_a_seed_gives_the_noise_that_torch_draws(sd, tiny):
+    """The picture of diffusers itself, but for the length of the noise, which becomes √d."""
+    import torch
+
+    x0 = start_of(resolve(tiny), "seed:1234")
+    drawn = torch.randn((1, 4, 32, 32), generator=torch.Generator("cpu").manual_seed(1234))
+    assert np.array_equal(x0, drawn.numpy().ravel())
+    wanted = loaded(sd)(
+        tiny.prompt, generator=torch.Generator().manual_seed(1234), num_inference_steps=2,
+        output_type="np",
+    ).images[0]  # fmt: skip
+    found = picture(replace(tiny, sampler="own"), x0)
+    assert np.array_equal(found, (wanted * 255).round().astype(np.uint8))
+    on_gpu = start_of(resolve(tiny), "seed:1234:cuda:64x64")
+    assert np.array_equal(on_gpu, noise.cuda_normal(1234, 4096))
+    both = start_of(resolve(replace(tiny, tune="latents+guidance")), "seed:1234")
+    assert (both[:-1] == x0).all()
+    assert both[-1] == 0
+    with pytest.raises(InvalidInput, match="has 512 × 512 pixels, those of this run 64 × 64, and"):
+        start_of(resolve(tiny), "seed:1234:cpu:512x512")
+    with pytest.raises(InvalidInput, match="noise is not tuned, so a seed gives no start"):
+        start_of(resolve(replace(tiny, tune="guidance")), "seed:1234")
 
 
 # Memory.

@@ -8,17 +8,26 @@ parts, `adapters` loads LoRAs, `samplers` selects deterministic samplers, `files
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank._arrays import is_real, plain
-from zorank.errors import InvalidInput, RenderError, ZorankError, short, unknown_name
+from zorank.errors import InvalidInput, RenderError, ZorankError
 from zorank.renderers import latents
-from zorank.renderers.diffusers import adapters, files, models, noise, painting, photos, samplers
+from zorank.renderers.diffusers import (
+    adapters,
+    checks,
+    drafts,
+    files,
+    models,
+    noise,
+    painting,
+    photos,
+    samplers,
+)
 from zorank.renderers.diffusers.adapters import WeightRange
 from zorank.renderers.diffusers.models import DTYPES, Model
 from zorank.renderers.diffusers.painting import Sampling
@@ -28,22 +37,6 @@ from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
 from zorank.renderers.starts import Seed
 from zorank.types import Exhibit, Vector
-
-LIMITS: dict[str, tuple[float, float]] = {
-    "steps": (1, 1000),
-    "guidance": (0, 100),
-    "width": (0, 8192),
-    "height": (0, 8192),
-    "prompt_rank": (1, 256),
-    "prompt_spread": (0, 10),
-    "guidance_spread": (0, 10),
-    "adapter_limit": (0.01, adapters.LARGEST_WEIGHT),
-    "adapter_total": (0.01, adapters.MOST * adapters.LARGEST_WEIGHT),
-    "adapter_spread": (0, 10),
-    "strength": (0.01, 1),
-    "noise_seed": (0, 2**63 - 1),
-    "batch": (0, 64),
-}
 
 
 @dataclass(frozen=True)
@@ -77,6 +70,7 @@ class Diffusers:
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
         device: cuda, cuda:1, mps or cpu; auto finds the best.
         dtype: float16, bfloat16 or float32; auto chooses by device.
+        drafts: denoising steps of small pictures from which runs learn what is liked; 0 for none.
         pipeline: a pipeline that your Python program made, in place of `model`.
     """
 
@@ -122,6 +116,7 @@ class Diffusers:
     batch: int = option(0, "Pictures in one pass; 0 lets the device decide.")
     device: str = option("auto", "cuda, mps or cpu.")
     dtype: str = option("auto", "The precision.", choices=DTYPES)
+    drafts: int = option(0, "Steps of small drafts that show what is liked; 0 for no drafts.")
     pipeline: Any = field(default=None, repr=False)
 
     # Without annotations these are not fields: a stored configuration does not have them.
@@ -129,60 +124,13 @@ class Diffusers:
     description = "A Stable Diffusion model of yours: the prompt stays, the picture gets better."
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            if each.name != "pipeline":
-                _check_type(each.name, getattr(self, each.name), type(each.default))
-        for name, (lowest, highest) in LIMITS.items():
-            found = getattr(self, name)
-            if not lowest <= found <= highest:
-                raise InvalidInput(
-                    f"{name} must be from {lowest} to {highest}, found {short(found)}"
-                )
-        if bool(self.width) != bool(self.height):  # pipelines would then ignore the one given
-            raise InvalidInput(
-                f"give both width and height, or neither; found {self.width} × {self.height}"
-            )
-        if self.dtype not in DTYPES:
-            raise InvalidInput(
-                f"dtype must be one of {', '.join(DTYPES)}, found {short(self.dtype)}"
-            )
-        if self.spacing not in samplers.SPACINGS:
-            raise unknown_name("spacing", self.spacing, samplers.SPACINGS)
-        if not models.DEVICE.fullmatch(self.device):
-            raise InvalidInput(
-                f"device must be one of auto, cuda, cuda:1 and so on, mps, cpu, "
-                f"found {short(self.device)}"
-            )
-        samplers.check_name(self.sampler)
+        checks.check_options(self)
         object.__setattr__(self, "tune", "+".join(parts_of(self.tune)))
-        self._check_tuned()
-        if self.image and int(self.steps * self.strength) < 1:
-            raise InvalidInput(
-                f"strength {self.strength:g} leaves none of {self.steps} steps; raise one of them"
-            )
-
-    def _check_tuned(self) -> None:
-        """Raise for options that leave nothing to tune, or that contradict each other."""
-        parts, loras = parts_of(self.tune), adapters.parse(self.lora)
-        if "guidance" in parts and not self.guidance:
-            raise InvalidInput("a guidance of 0 cannot be tuned; choose a guidance above 0")
-        if "adapters" in parts and not loras:
-            raise InvalidInput(
-                "there is no LoRA whose weight could be tuned; give one, such as "
-                "lora=ink.safetensors:0.8"
-            )
-        if "adapters" in parts:
-            self._weight_range().check()
-        if loras and self._has_pipeline:
-            raise InvalidInput(
-                "a pipeline of your own takes no lora option: load LoRAs into it before you pass "
-                "it on"
-            )
 
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate; the first access loads the pipeline."""
-        return self._layout(self._model()).dim
+        return self.layout(self._model()).dim
 
     @property
     def space(self) -> str:
@@ -211,12 +159,12 @@ class Diffusers:
 
     def warm_up(self) -> None:
         """Load the pipeline and encode the prompt."""
-        self._layout(self._model())
+        self.layout(self._model())
 
     def start(self, seed: Seed) -> Vector:
         """Return the candidate with the noise that other programs draw from a seed."""
         model = self._model()
-        layout = self._layout(model)
+        layout = self.layout(model)
         if len(layout.shape) != 3:
             raise InvalidInput(
                 f"the latents of a {type(model.pipeline).__name__} are packed, so the noise of a "
@@ -229,7 +177,7 @@ class Diffusers:
     def stored_options(self) -> dict[str, Any]:
         """Return its options, with a description in place of a pipeline."""
         options = {each.name: getattr(self, each.name) for each in fields(self)}
-        if self._has_pipeline:
+        if self.has_pipeline:
             options["pipeline"] = f"a {type(self.pipeline).__name__} of a Python program"
         return options
 
@@ -255,22 +203,34 @@ class Diffusers:
         """Return the picture of a candidate, (rows, columns, 3), RGB."""
         return self._pictures([candidate], lambda share: None)[0]
 
+    @property
+    def look(self) -> Callable[[Iterable[Vector]], NDArray[np.float64]] | None:
+        """Describes drafts of candidates; None without drafts."""
+        if not self.drafts:
+            return None
+        return lambda candidates: drafts.described(self, list(candidates))
+
     def drift(self, candidate: Vector) -> dict[str, Any] | None:
         """How far tuned latents are from noise; see `zorank.renderers.latents.drift`."""
         if "latents" not in parts_of(self.tune):
             return None
-        point = self._layout(self._model()).read(candidate)
+        point = self.layout(self._model()).read(candidate)
         # Packed latents, (places, channels), have their channels last.
         first = point.latents if point.latents.ndim > 2 else point.latents.T
         return latents.drift(first.ravel().astype(float), first.shape)
 
     @property
-    def _has_pipeline(self) -> bool:
+    def pixels_per_latent(self) -> int:
+        """The side, in pixels, of one place of the latents."""
+        return self._model().pixels_per_latent
+
+    @property
+    def has_pipeline(self) -> bool:
         """Whether a Python program has passed a pipeline; a stored run only has its name."""
         return self.pipeline is not None and not isinstance(self.pipeline, str)
 
     def _model(self) -> Model:
-        if self._has_pipeline:
+        if self.has_pipeline:
             return models.given(self.pipeline)
         if self.pipeline and not self.model:
             raise InvalidInput(
@@ -281,7 +241,8 @@ class Diffusers:
         loras = adapters.parse(self.lora)
         return models.load(self.model, self.device, self.dtype, loras, self.config)
 
-    def _weight_range(self) -> WeightRange:
+    def weight_range(self) -> WeightRange:
+        """Return the weights of the LoRAs, and how coordinates change them."""
         stated = tuple(lora.weight for lora in adapters.parse(self.lora))
         return WeightRange(stated, self.adapter_limit, self.adapter_total, self.adapter_spread)
 
@@ -297,7 +258,9 @@ class Diffusers:
         how = (self.sampler, self.spacing, self.steps, width, height, self.prompt_spread)
         return Sampling(*how, self.noise_seed, photo)
 
-    def _layout(self, model: Model) -> Layout:
+    def layout(self, model: Model | None = None) -> Layout:
+        """Return what the coordinates of a candidate are."""
+        model = model or self._model()
         with model.lock:
             encoded = self._encoded(model)
             sampling = self._sampling(model)
@@ -310,10 +273,10 @@ class Diffusers:
                 "tune latents or guidance"
             )
         how = (self.prompt_rank, self.guidance, self.guidance_spread, self.noise_seed)
-        return Layout(parts, shape, *how, self._weight_range())
+        return Layout(parts, shape, *how, self.weight_range())
 
     def _encoded(self, model: Model, weights: tuple[float, ...] | None = None) -> models.Encoded:
-        stated = self._weight_range().stated
+        stated = self.weight_range().stated
         try:
             return painting.encode(
                 model,
@@ -333,7 +296,7 @@ class Diffusers:
         preview: Preview | None = None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
-        layout = self._layout(model)
+        layout = self.layout(model)
         for candidate in candidates:
             layout.check(candidate)
         with model.lock:
@@ -372,23 +335,6 @@ class Diffusers:
             if painting.is_out_of_memory(error):
                 raise
             raise _failed(error) from error
-
-
-MAX_NUMBER = 1e300
-"""Larger numbers count as infinite."""
-
-
-def _check_type(name: str, found: Any, wanted: type) -> None:
-    """Raise unless an option, from a form or a command, has the type of its default."""
-    number = is_real(found) and bool(abs(plain(found)) < MAX_NUMBER)
-    fits = {
-        str: isinstance(found, str),
-        int: number and float(found).is_integer(),
-        float: number,
-    }
-    if not fits[wanted]:
-        words = {str: "a text", int: "a whole number", float: "a number"}
-        raise InvalidInput(f"{name} must be {words[wanted]}, found {short(found)}")
 
 
 def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:
