@@ -191,7 +191,7 @@ def print_memory() -> None:
 
 
 def print_case(folder: str, batch: int) -> None:
-    """Render one batch with one step; print the memory after loading, the largest, and the time."""
+    """Render a batch with one step; print the memory after loading, the largest, and the time."""
 
     def megabytes() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP")
 MOST_PIXELS = 100_000_000
+MOST_ENCODED = 4
+"""The number of encoded photos that a model keeps: a photo, its draft, and those of another run."""
+
 BLOCK = 8
 """Sides are multiples of this many latent pixels: the model halves them three times."""
 
@@ -105,7 +108,8 @@ def _encoded(model: Model, file: str, width: int, height: int) -> tuple[Any, Any
     with _opened(file):  # it may be gone by now
         key = (str(path), path.stat().st_mtime_ns, width, height)
     if key not in model.photos:
-        model.photos.clear()  # one is enough
+        if len(model.photos) >= MOST_ENCODED:
+            model.photos.clear()
         model.photos[key] = _encode(model, file, width, height)
     found: tuple[Any, Any] = model.photos[key]
     return found
