@@ -33,7 +33,7 @@ from zorank.renderers.pictures import resized
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-PICTURES = 40
+PICTURES = 16
 BATCHES = (1, 2, 4)
 WIDTHS = {
     "sd15": {
@@ -183,7 +183,7 @@ def print_memory() -> None:
         }
         subprocess.run([sys.executable, __file__, "save", f"{folder}/full"], check=True)
         for name, place in {**cases, "sd15 size": f"{folder}/full"}.items():
-            for batch in BATCHES if name != "sd15 size" else BATCHES[:2]:
+            for batch in BATCHES if name != "sd15 size" else BATCHES[:1]:
                 command = [sys.executable, __file__, "case", place, str(batch)]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 loaded, largest, seconds = json.loads(done.stdout.splitlines()[-1])
