@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -66,27 +67,31 @@ TEXT = {
 """Those of the text encoders."""
 
 
+def tiny_pipelines() -> Any:
+    """Return the module of the tests that makes tiny pipelines."""
+    return import_module("tests.helpers.tiny_pipelines")
+
+
 def unet(family: str) -> Any:
     """Make a denoiser of this shape."""
     import diffusers
 
     side = {"sd15": 64, "sdxl": 128}[family]
-    shape: dict[str, Any] = WIDTHS[family]
-    return diffusers.UNet2DConditionModel(sample_size=side, **shape)
+    make: Any = diffusers.UNet2DConditionModel
+    return make(sample_size=side, **WIDTHS[family])
 
 
 def autoencoder() -> Any:
     """Make an autoencoder of the shape of both families."""
     import diffusers
 
-    widths = (128, 256, 512, 512)
-    down, up = (f"{way}EncoderBlock2D" for way in ("Down", "Up"))
-    return diffusers.AutoencoderKL(
+    make: Any = diffusers.AutoencoderKL
+    return make(
         latent_channels=4,
-        block_out_channels=widths,
+        block_out_channels=(128, 256, 512, 512),
         layers_per_block=2,
-        down_block_types=(down,) * 4,
-        up_block_types=(up.replace("Encoder", "Decoder"),) * 4,
+        down_block_types=("DownEncoderBlock2D",) * 4,
+        up_block_types=("UpDecoderBlock2D",) * 4,
     )
 
 
@@ -95,9 +100,10 @@ def text_encoders(family: str) -> list[Any]:
     import transformers
 
     heads = {768: 12, 1280: 20}
+    config: Any = transformers.CLIPTextConfig
     return [
         transformers.CLIPTextModel(
-            transformers.CLIPTextConfig(num_attention_heads=heads[shape["hidden_size"]], **shape)
+            config(num_attention_heads=heads[shape["hidden_size"]], **shape)
         )
         for shape in TEXT[family]
     ]
@@ -107,14 +113,14 @@ def full_size(folder: str) -> str:
     """Save a pipeline of the size of Stable Diffusion 1.5 with random weights."""
     import diffusers
 
-    from tests.helpers import tiny_pipelines
-
-    diffusers.StableDiffusionPipeline(
+    make: Any = diffusers.StableDiffusionPipeline
+    tiny = tiny_pipelines()
+    make(
         unet=unet("sd15"),
         vae=autoencoder(),
         text_encoder=text_encoders("sd15")[0].eval(),
-        tokenizer=tiny_pipelines.tokenizer(),
-        scheduler=tiny_pipelines.scheduler(),
+        tokenizer=tiny.tokenizer(),
+        scheduler=tiny.scheduler(),
         safety_checker=None,
         feature_extractor=None,
         requires_safety_checker=False,
@@ -139,16 +145,15 @@ def print_computed() -> None:
 
 def print_drafts() -> None:
     """Print the cost of drafts and how well they agree with pictures."""
-    from tests.helpers import tiny_pipelines
-
-    folder = str(tiny_pipelines.stable_diffusion(tempfile.mkdtemp()))
+    tiny = tiny_pipelines()
+    folder = str(tiny.stable_diffusion(tempfile.mkdtemp()))
     plain = Diffusers(model=folder, prompt="a red house", steps=20)
     points = np.random.default_rng(0).standard_normal((PICTURES, plain.dim))
     plain.picture(points[0])
     begin = time.process_time()
     pictures = np.stack([resized(plain.picture(x), descriptors.SIDE) for x in points])
     cost = (time.process_time() - begin) / PICTURES
-    full = descriptors.pictures(pictures.astype(np.float32) / 255)
+    full = descriptors.pictures(np.asarray(pictures / 255, dtype=np.float32))
     print(f"picture of 20 steps: {1e3 * cost:.0f} ms of processor time")
     for steps in (2, 4, 8):
         renderer = replace(plain, drafts=steps)
@@ -168,18 +173,17 @@ def agreement(full: np.ndarray, looks: np.ndarray) -> float:
         np.argsort(np.argsort(np.linalg.norm(rows[:, None] - rows[None], axis=2)[pairs]))
         for rows in (full, looks)
     ]
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(np.array(ranks, dtype=float))[0, 1])
 
 
 def print_memory() -> None:
     """Print the largest resident memory of each case, in a process of its own."""
-    from tests.helpers import tiny_pipelines
-
+    tiny = tiny_pipelines()
     print(f"{'pipeline':<10} {'batch':>5} {'loaded MB':>10} {'largest MB':>11} {'seconds':>8}")
     with tempfile.TemporaryDirectory() as folder:
         cases = {
-            "tiny sd": str(tiny_pipelines.stable_diffusion(f"{folder}/sd")),
-            "tiny sdxl": str(tiny_pipelines.stable_diffusion_xl(f"{folder}/sdxl")),
+            "tiny sd": str(tiny.stable_diffusion(f"{folder}/sd")),
+            "tiny sdxl": str(tiny.stable_diffusion_xl(f"{folder}/sdxl")),
         }
         subprocess.run([sys.executable, __file__, "save", f"{folder}/full"], check=True)
         for name, place in {**cases, "sd15 size": f"{folder}/full"}.items():

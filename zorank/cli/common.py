@@ -119,7 +119,8 @@ def read_start(text: str) -> str | list[float]:
                 return str(seed_in(opened.read(HEAD)))
         except OSError as error:
             raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
-    return as_vector(read_vector(file), f"the start in {file}").tolist()
+    numbers: list[float] = as_vector(read_vector(file), f"the start in {file}").tolist()
+    return numbers
 
 
 def read_vector(file: Path) -> Any:

@@ -40,7 +40,8 @@ def _texts(head: bytes) -> dict[str, str]:
         from PIL import Image
     try:
         with Image.open(BytesIO(head), formats=["PNG"]) as image:
-            return {key: text for key, text in image.info.items() if isinstance(text, str)}
+            found = {str(key): text for key, text in image.info.items()}
+            return {key: text for key, text in found.items() if isinstance(text, str)}
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         raise InvalidInput(
             "the start cannot be read from this file: it must be a PNG of A1111 or ComfyUI"

@@ -32,7 +32,7 @@ def described(renderer: Diffusers, candidates: Sequence[Vector]) -> NDArray[np.f
     """Return descriptors of the drafts of candidates."""
     pictures = [draft(renderer, candidate) for candidate in candidates]
     small = np.stack([resized(picture, descriptors.SIDE) for picture in pictures])
-    return descriptors.pictures(small.astype(np.float32) / 255)
+    return descriptors.pictures(np.asarray(small / 255, dtype=np.float32))
 
 
 def draft(renderer: Diffusers, candidate: Vector) -> NDArray[np.uint8]:

@@ -188,7 +188,8 @@ def _config_of(file: Path, config: str) -> Path:
             if config:
                 return locate_config(config, file)
             shapes = {name: _Shaped(tuple(opened.get_slice(name).get_shape())) for name in names}
-        family = single.fetch_diffusers_config(shapes)["pretrained_model_name_or_path"]
+        recognise: Any = single.fetch_diffusers_config
+        family = str(recognise(shapes)["pretrained_model_name_or_path"])
     except ZorankError:
         raise
     except Exception as error:  # a damaged file may raise anything

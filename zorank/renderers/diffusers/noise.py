@@ -40,7 +40,7 @@ def cuda_normal(seed: int, count: int) -> NDArray[np.float32]:
     words = philox(seed, count).astype(np.float64)
     radius = (words[0] + 0.5) / WORD  # in (0, 1)
     angle = 2.0 * math.pi * (words[1] + 0.5) / WORD
-    return (np.sqrt(-2.0 * np.log(radius)) * np.sin(angle)).astype(np.float32)
+    return np.asarray(np.sqrt(-2.0 * np.log(radius)) * np.sin(angle), dtype=np.float32)
 
 
 def philox(seed: int, count: int) -> NDArray[np.uint64]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMATS = ("JPEG", "PNG", "WEBP", "TIFF", "BMP")
 MOST_PIXELS = 100_000_000
 MOST_ENCODED = 4
-"""The number of encoded photos that a model keeps: a photo, its draft, and those of another run."""
+"""The number of encoded photos that a model keeps: of two runs, each with its drafts."""
 
 BLOCK = 8
 """Sides are multiples of this many latent pixels: the model halves them three times."""

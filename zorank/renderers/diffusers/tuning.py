@@ -93,7 +93,7 @@ class Layout:
             latents.reshape(self.shape).astype(np.float32),
             prompt.astype(np.float32) if prompt.size else None,
             self.guidance * factor,
-            self.weights.at(weights) if weights.size else self.weights.stated,
+            self.weights.at(weights.tolist()) if weights.size else self.weights.stated,
         )
 
     def placed(self, latents: Numbers) -> Vector:
