@@ -79,7 +79,7 @@ drawing:
 # Tests of one group run in one process, which imports heavy libraries and starts a browser once.
 # Three processes use two cores better than two, because many tests wait for a server or a browser.
 unit: $(INSTALLED)
-	$(BIN)/pytest --numprocesses 3 --dist loadgroup
+	$(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 format: $(INSTALLED) ## Format the code and mend what can be mended.
 	$(BIN)/ruff format .
