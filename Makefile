@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser proxy drawing test quick light lint types unit format docs bench clean
+.PHONY: help install studio programs browser proxy drawing test quick light lint types unit format docs bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -32,8 +32,9 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[studio,dream]'
 	touch $@
 
-test: lint browser proxy drawing ## Everything that CI checks.
-	@$(MAKE) --no-print-directory --jobs 2 types unit
+test: $(INSTALLED) ## Everything that CI checks.
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint types programs
+	@$(MAKE) --no-print-directory unit
 
 quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types light
@@ -53,6 +54,12 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
+
+# One after another, because apt-get installs for one caller at a time.
+programs:
+	@$(MAKE) --no-print-directory browser
+	@$(MAKE) --no-print-directory proxy
+	@$(MAKE) --no-print-directory drawing
 
 # Debian's Chromium without a window where it may be installed, else the system's, else Playwright's.
 browser: $(INSTALLED)
