@@ -74,8 +74,9 @@ PAGES = {
     "settings.md": from_code.settings_page,
     "renderers.md": from_code.renderers_page,
 }
-for _template in sorted((FOLDER / "templates").glob("*.md")):
-    PAGES.setdefault(_template.name, partial(from_template, _template.name))
+for _template in sorted((FOLDER / "templates").rglob("*.md")):
+    _name = _template.relative_to(FOLDER / "templates").as_posix()
+    PAGES.setdefault(_name, partial(from_template, _name))
 
 if __name__ == "__main__":
     for file, page in PAGES.items():

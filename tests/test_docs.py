@@ -13,7 +13,11 @@ from tests.helpers import fork_server
 from zorank import optimizers
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(page for page in sorted(DOCS.rglob("*.md")) if DOCS / "templates" not in page.parents),
+]
 
 
 def blocks(page, language):
@@ -21,7 +25,7 @@ def blocks(page, language):
 
 
 SNIPPETS = [
-    pytest.param(code, id=f"{page.name}-{i}")
+    pytest.param(code, id=f"{page.relative_to(ROOT)}-{i}")
     for page in PAGES
     for i, code in enumerate(blocks(page, "python"))
 ]
