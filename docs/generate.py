@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from _generate import (
     from_code,
+    gallery,
+    http_page,
     judge_tables,
     look_tables,
     paper_tables,
@@ -73,6 +75,8 @@ PAGES = {
     "cli.md": from_code.cli_page,
     "settings.md": from_code.settings_page,
     "renderers.md": from_code.renderers_page,
+    "reference/http.md": http_page.page,
+    "gallery.md": gallery.page,
 }
 for _template in sorted((FOLDER / "templates").rglob("*.md")):
     _name = _template.relative_to(FOLDER / "templates").as_posix()
