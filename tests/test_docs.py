@@ -70,8 +70,7 @@ def test_every_command_runs(zorank):
 
 
 SHORTER_EXAMPLES = {
-    "simulated_person.py": ("--rounds", 1),
-    "tune_language_model.py": ("--rounds", 10),
+    "simulated_person.py": (1,),
 }
 
 

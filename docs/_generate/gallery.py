@@ -10,7 +10,7 @@ GROUPS = {
     "In other programs": ("scipy_user", "pycma_user", "optuna_user", "preference_pairs"),
     "Extensions": ("own_optimizer", "own_judge", "llm_judge"),
     "Renderers": ("spirals", "pendulums", "tones", "themes"),
-    "Longer ones": ("simulated_person", "tune_language_model"),
+    "Programs": ("simulated_person", "tune_module"),
 }
 HEAD = """\
 # Examples
