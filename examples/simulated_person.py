@@ -23,9 +23,8 @@ with tempfile.TemporaryDirectory() as folder:
     command = [sys.executable, "-m", "zorank", "studio", "--no-browser", "--port", "0"]
     command += ["--store", f"{folder}/runs.db", "--renderer", "landscape"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as studio:
-        address, _, token = (
-            (studio.stdout or sys.stdin).readline().split()[-1].partition("/?token=")
-        )
+        link = (studio.stdout or sys.stdin).readline().split()[-1]
+        address, _, token = link.partition("/?token=")
 
         def call(path: str, body: Any = None) -> Any:
             """Send a request, with a body if there is one, and return the response."""

@@ -11,8 +11,9 @@ HEAD = """\
 
 Made from the code by `make docs`.
 
-The studio describes its interface at `/openapi.json`; this page has the same in short. Bodies and responses are JSON. Every request but
-`/healthz` needs a token: `Authorization: Bearer TOKEN`, `?token=TOKEN`, or the cookie that opening a link sets. Positions are those on screen.
+The studio describes its interface at `/openapi.json`; this page has the same in short. Bodies and
+responses are JSON. Every request but `/healthz` needs a token: `Authorization: Bearer TOKEN`,
+`?token=TOKEN`, or the cookie that opening a link sets. Positions are those on screen.
 [examples/simulated_person.py](../../examples/simulated_person.py) is a complete client.
 
 | status | meaning |

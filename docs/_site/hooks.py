@@ -1,7 +1,7 @@
 """What the docs site adds to the pages in docs/: files from elsewhere in the repository.
 
-Examples, the lines that docs/integrations.md counts, CONTRIBUTING.md and CHANGELOG.md become pages,
-and links to them lead to these pages.
+Examples, the programs whose lines docs/integrations.md counts, CONTRIBUTING.md and CHANGELOG.md
+become pages, and links to them lead to these pages.
 """
 
 import posixpath
@@ -23,7 +23,7 @@ LINK = re.compile(r"(?<=\]\()([^):#\s]+)(#[^)\s]*)?(?=\))")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add a page for each file of code, and the texts of the repository's root."""
     for source, page in TEXTS.items():
-        text = LINK.sub(lambda m: _moved(m[1], m[2] or "", "", page), _read(source))
+        text = _with_links_of_the_site((ROOT / source).read_text(), "", page)
         files.append(File.generated(config, page, content=text))
     for folder in CODE:
         for file in sorted((ROOT / folder).rglob("*.py")):
@@ -43,7 +43,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if source in TEXTS.values():
         return markdown
     folder = posixpath.join("docs", posixpath.dirname(source))
-    return LINK.sub(lambda m: _moved(m[1], m[2] or "", folder, source), markdown)
+    return _with_links_of_the_site(markdown, folder, source)
+
+
+def _with_links_of_the_site(markdown: str, folder: str, page: str) -> str:
+    return LINK.sub(lambda m: _moved(m[1], m[2] or "", folder, page), markdown)
 
 
 def _moved(link: str, anchor: str, folder: str, page: str) -> str:
@@ -64,7 +68,3 @@ def _moved(link: str, anchor: str, folder: str, page: str) -> str:
 
 def _page_of_code(name: str) -> str:
     return posixpath.splitext(name.removeprefix("docs/"))[0] + ".md"
-
-
-def _read(name: str) -> str:
-    return (ROOT / name).read_text()
