@@ -44,7 +44,9 @@ def _entry(name: str, script: Path) -> list[str]:
     file = script.relative_to(ROOT).as_posix()
     picture = next((ROOT / "docs" / PICTURES).glob(f"{name}.*"), None)
     if picture is None:
-        raise SystemExit(f"docs/{PICTURES} needs a picture of {file}: make gallery")
+        raise SystemExit(
+            f"docs/{PICTURES} needs a picture of {file}: run docs/_generate/gallery_pictures.py"
+        )
     return [
         *(f"### {name.replace('_', ' ')}", ""),
         *(f"{idea} [{script.name}](../{file})", ""),
