@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import re
 import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,8 @@ PAGES = [
 
 
 def blocks(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+    found = re.findall(rf"^ *```{language}\n(.*?)```", page.read_text(), re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(block) for block in found]
 
 
 SNIPPETS = [
