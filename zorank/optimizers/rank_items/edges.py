@@ -33,7 +33,8 @@ class Edges:
     @classmethod
     def empty(cls) -> Edges:
         """Return no comparisons."""
-        return cls(*np.zeros((2, 0), dtype=np.int64), np.zeros(0))
+        better, worse = np.zeros((2, 0), dtype=np.int64)
+        return cls(better, worse, np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.weight)
