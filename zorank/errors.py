@@ -3,7 +3,7 @@
 A message says what was wrong, what is expected and what to do, in one sentence.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
 LONGEST_NAME = 200
@@ -116,6 +116,13 @@ def short(x: object, limit: int = 60) -> str:
     except Exception:
         return f"a value of type {type(x).__name__} that cannot be printed"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def check_names(kind: str, names: Iterable[object], known: Collection[str]) -> None:
+    """Raise the error of `unknown_name` for the first name that is not in a registry."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, known)
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:
