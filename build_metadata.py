@@ -1,8 +1,8 @@
 """Completes the metadata of a build: the README, and where the project lives.
 
-The variable ZORANK_URL names the address of the repository for a release. Its links are then part of
-the metadata, and relative links and pictures of the README become absolute, because a package index
-shows the README without the repository. Without the variable, the README is used as it is.
+The variable ZORANK_URL names the address of the repository for a release. Its links are then part
+of the metadata, and relative links and pictures of the README become absolute, because a package
+index shows the README without the repository. Without the variable, the README stays as it is.
 """
 
 import os
