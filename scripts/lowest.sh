@@ -11,7 +11,8 @@ extras=studio,postgres,experiments,dream,optuna,export
 command -v uv >/dev/null || { echo "this check needs uv: pip install uv" >&2; exit 1; }
 uv venv --quiet --allow-existing --python "${PYTHON:-3.11}" "$venv"
 uv pip install --quiet --python "$venv/bin/python" --resolution lowest-direct \
-    --editable ".[$extras]" pytest pytest-xdist hypothesis httpx2
+    --editable ".[$extras]"
+uv pip install --quiet --python "$venv/bin/python" pytest pytest-xdist hypothesis httpx2
 uv pip list --quiet --python "$venv/bin/python"
 # Warnings of old versions are no errors here.
 "$venv/bin/python" -m pytest -W default -o filterwarnings= --numprocesses 2 --dist loadgroup \
