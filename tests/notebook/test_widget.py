@@ -9,6 +9,7 @@ import pytest
 import zorank
 from tests.helpers.processes import python
 from tests.helpers.renderers import Breakable
+from zorank.errors import install_command
 from zorank.slates import Points
 
 pytest.importorskip("anywidget", reason="anywidget is not installed (extra notebook)")
@@ -265,10 +266,10 @@ except zorank.MissingExtra as error:
 def test_a_missing_extra_is_named_with_its_remedy():
     program = "zorank.notebook.rank(run, Landscape())"
     said = python(BLOCK.format(blocked="anywidget", program=program))
-    assert "pip install 'zorank[notebook]'" in said
+    assert install_command("notebook") in said
     program = "run.ask(); run.tell([0]); run.plot()"
     said = python(BLOCK.format(blocked="matplotlib", program=program))
-    assert "pip install 'zorank[notebook]'" in said
+    assert install_command("notebook") in said
 
 
 OLD_KERNEL = """
