@@ -132,9 +132,8 @@ class Session:
     @property
     def start(self) -> Vector | None:
         """The point that was picked to start from, or given; None before the first answer."""
-        picked = next((step.best for step in self.steps if step.moved), None)
-        if picked is None or "start" not in self.meta:
-            return picked
+        if "start" not in self.meta or not self.steps:
+            return next((step.best for step in self.steps if step.moved), None)
         optimizer = self.run.optimizer
         found: Vector = optimizer.best(optimizer.init(self.record.x0))
         return found

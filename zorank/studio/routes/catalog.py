@@ -30,7 +30,7 @@ def list_methods(studio: CurrentStudio, _: Owner) -> list[MethodInfo]:
 
 @router.post("/starts", openapi_extra={"requestBody": _HEAD})
 async def read_start(request: Request, _: Owner) -> FoundStart:
-    """Return the seed in a PNG of A1111 or ComfyUI; the body is the file, or its first 256 kB."""
+    """Return the seed in a PNG of A1111 or ComfyUI; the body is the file, or its beginning."""
     return FoundStart(x0=str(seed_in(await request.body())))
 
 
