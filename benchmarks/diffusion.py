@@ -187,7 +187,7 @@ def print_memory() -> None:
         }
         subprocess.run([sys.executable, __file__, "save", f"{folder}/full"], check=True)
         for name, place in {**cases, "sd15 size": f"{folder}/full"}.items():
-            for batch in BATCHES if name != "sd15 size" else BATCHES[:1]:
+            for batch in BATCHES if name != "sd15 size" else BATCHES[:2]:
                 command = [sys.executable, __file__, "case", place, str(batch)]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 loaded, largest, seconds = json.loads(done.stdout.splitlines()[-1])
