@@ -5,8 +5,10 @@ import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
 import { exhibitView, kindOf, nameOf, videosInStep } from "./media.js";
 import { describe, isProposed, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
+import { abandon } from "./waveform.js";
 
 const HOLD_MILLISECONDS = 380;
+const ASPECT_OF_SOUNDS = 1.3;
 const SCROLLS = matchMedia("(max-width: 640px), (max-width: 900px) and (max-height: 520px)");
 const UPRIGHT_PHONE = matchMedia("(max-width: 640px)");
 const MEDALS = ["", "gold", "silver", "bronze"];
@@ -127,12 +129,16 @@ export function createGrid(grid, frame, controls, handlers) {
   }
 
   function show(round) {
+    if (kindOf(round.exhibits[0]?.media_type) === "audio") aspect = ASPECT_OF_SOUNDS;
     const single = round.question !== "rank";
     const left = cards;
     cards = round.exhibits.map((exhibit) => build(exhibit, single));
     grid.replaceChildren(...cards.map(({ card }) => card));
     // Cancel pictures that are still loading, to free their connections.
-    for (const { view } of left) if (view.tagName === "IMG" && !view.complete) view.src = "";
+    for (const { view } of left) {
+      if (view.tagName === "IMG" && !view.complete) view.src = "";
+      if (view.matches(".audio")) abandon(view.dataset.url);
+    }
     grid.classList.remove("leaving");
     grid.dataset.question = round.question;
     const videos = cards.map(({ view }) => view).filter((view) => view.tagName === "VIDEO");
