@@ -3,12 +3,11 @@
 import { el, icon } from "./dom.js";
 import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
-import { exhibitView, kindOf, nameOf, videosInStep } from "./media.js";
+import { exhibitView, kindOf, nameOf, nounOf, videosInStep } from "./media.js";
 import { describe, isProposed, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
 import { abandon } from "./waveform.js";
 
 const HOLD_MILLISECONDS = 380;
-const ASPECT_OF_SOUNDS = 1.3;
 const SCROLLS = matchMedia("(max-width: 640px), (max-width: 900px) and (max-height: 520px)");
 const UPRIGHT_PHONE = matchMedia("(max-width: 640px)");
 const MEDALS = ["", "gold", "silver", "bronze"];
@@ -129,7 +128,9 @@ export function createGrid(grid, frame, controls, handlers) {
   }
 
   function show(round) {
-    if (kindOf(round.exhibits[0]?.media_type) === "audio") aspect = ASPECT_OF_SOUNDS;
+    const { media_type: mediaType } = round.exhibits[0] ?? {};
+    if (kindOf(mediaType) === "audio") aspect = UPRIGHT_PHONE.matches ? 1 : 1.3;
+    grid.setAttribute("aria-label", `${nounOf(mediaType)[0].toUpperCase()}${nounOf(mediaType).slice(1)}s`);
     const single = round.question !== "rank";
     const left = cards;
     cards = round.exhibits.map((exhibit) => build(exhibit, single));

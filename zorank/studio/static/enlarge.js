@@ -2,7 +2,7 @@
 // sounds continue at the same position.
 
 import { el, find } from "./dom.js";
-import { exhibitView, nameOf, playMedia } from "./media.js";
+import { exhibitView, nameOf, nounOf, playMedia } from "./media.js";
 import { describe, placeOf } from "./ranking.js";
 import { playFromHere, silence, toggleLoop, toggleSound } from "./sounds.js";
 
@@ -30,6 +30,9 @@ export function createEnlarged(dialog, context) {
     for (const video of figure.querySelectorAll("video")) playMedia(video);
     if (sound()) playFromHere(sound());
     flipButton.hidden = !behind;
+    const noun = nounOf(exhibit.media_type);
+    dialog.setAttribute("aria-label", `Enlarged ${noun}`);
+    steps.forEach((step) => step.setAttribute("aria-label", `${Number(step.dataset.step) < 0 ? "Previous" : "Next"} ${noun}`));
     if (!dialog.open) dialog.showModal();
     refresh();
   }

@@ -64,7 +64,7 @@ export function soundView(url, label, { onReady, onFail } = {}) {
 function show(view) {
   if (!view) return;
   const plays = isPlaying(view);
-  const share = view === current && player.duration ? player.currentTime / player.duration : 0;
+  const share = view === current && player.duration && !player.ended ? player.currentTime / player.duration : 0;
   const label = `${plays ? "Stop" : "Play"} ${view.dataset.label}`;
   const button = view.querySelector(".play");
   if (button.getAttribute("aria-label") !== label) {
@@ -180,6 +180,16 @@ player.addEventListener("ended", () => {
   if (turn.index < turn.views.length) playTurn();
   else silence();
 });
+
+/** A button that switches between two sounds, such as the start and the best, at the same position. */
+export function switchButton(pair) {
+  const other = () => {
+    const [first, second] = pair();
+    playFromHere(first === current ? second : first);
+  };
+  return el("button", { type: "button", class: "button small", data: { testid: "switch" }, on: { click: other } },
+    icon("flip"), "Switch at the same position");
+}
 
 /** The buttons above a round of sounds; `page` has what they do. */
 export function soundControls(page) {
