@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from zorank import descriptors
 from zorank.errors import InvalidInput, short
 from zorank.renderers.candidates import check_candidate
 from zorank.renderers.options import option
@@ -27,8 +26,11 @@ from zorank.types import Array32, Exhibit, Matrix, Vector
 MOST_PHONEMES = 300
 """The longest text: about 25 seconds."""
 
-LOOK_PHONEMES = "ɑ"
-"""What is said for `look`: one vowel takes a fifth of a second of one core."""
+LOOK_LENGTH = 60
+"""The style vectors that `look` compares are those for a text of this many phonemes."""
+
+LOOK_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
+"""Weights of timbre, manner, pace and pitch in a look."""
 
 PACE, SEMITONES = 0.12, 2.5
 """What one standard deviation of the last two numbers changes: log2 of the speed; the pitch."""
@@ -48,7 +50,7 @@ class Voice:
     """
 
     text: str = option(
-        "Hello! This is one of many voices. Which one do you like?",
+        "Hello! How do you like this voice?",
         "What the voices say, in English or in Japanese kana; at most about 25 seconds.",
         more=False,
     )
@@ -103,24 +105,30 @@ class Voice:
         return on_all_cores(exhibit, candidates)
 
     def look(self, candidates: Iterable[Vector]) -> Matrix:
-        """Return features of one vowel in each voice, beside melody, pace and pitch."""
+        """Return the style vectors of candidates, beside pace and pitch, without speaking."""
         return np.stack([self._look(candidate) for candidate in candidates])
 
     def _look(self, candidate: Vector) -> Vector:
-        vowel = descriptors.sound(
-            self._said(candidate, LOOK_PHONEMES).astype(np.float64), sounds.RATE
+        vector = check_candidate(candidate, self.dim, "a voice")
+        timbre, manner = np.split(self._style(vector, LOOK_LENGTH).astype(np.float64), 2)
+        pace, pitch = np.log2(pace_and_pitch(vector))
+        parts = (timbre, manner, [pace / PACE], [12 * pitch / SEMITONES])
+        return np.concatenate(
+            [w * np.asarray(part) for w, part in zip(LOOK_WEIGHTS, parts, strict=True)]
         )
-        return vowel
 
     def _said(self, candidate: Vector, phonemes: str) -> Array32:
         """Return the samples of phonemes in a candidate's voice."""
         vector = check_candidate(candidate, self.dim, "a voice")
-        axes = self._bank.axes
         speed, raised = pace_and_pitch(vector)
-        style = self._bank.style(vector[:axes], vector[axes : 2 * axes], len(phonemes))
+        style = self._style(vector, len(phonemes))
         # Samples that are played faster are higher and shorter, so they are first made longer.
         spoken = model.speak(phonemes, style, speed / raised)
         return sounds.levelled(sounds.resampled(sounds.trimmed(spoken), raised))
+
+    def _style(self, vector: Vector, length: int) -> Array32:
+        axes = self._bank.axes
+        return self._bank.style(vector[:axes], vector[axes : 2 * axes], length)
 
     @cached_property
     def _bank(self) -> Bank:

@@ -94,7 +94,9 @@ def _bundled() -> Iterator[Array32]:
 def _read(folder: Path) -> Iterator[Array32]:
     """Read the voices of a folder in the order of their names."""
     if not folder.is_dir():
-        raise InvalidInput(f"there is no folder {folder}; voices must name a folder of voice files")
+        raise InvalidInput(
+            f"there is no folder {folder}; voices must name a folder of voice files"
+        )
     files = sorted(file for file in folder.iterdir() if file.suffix in SUFFIXES)
     if not 3 <= len(files) <= MOST_VOICES:
         raise InvalidInput(

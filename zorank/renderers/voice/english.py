@@ -19,7 +19,7 @@ WEAK = {"a": "ɐ", "an": "ɐn", "the": "ðə", "to": "tə", "and": "ænd"}
 """Function words as they sound in a sentence; the dictionary has them as they sound alone."""
 
 TOKENS = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|[;:,.!?—…\"()“”-]|\s+|.")
-STOPS = ";:,.!?—…\"()“”"
+STOPS = ';:,.!?—…"()“”'
 VOICELESS, HISSING = "ptkfθ", "szʃʒʧʤ"
 VOWELS = "AIOQWYaeiouæɑɒɔəɚɛɜɪʊʌᵊᵻ"
 

