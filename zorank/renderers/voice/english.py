@@ -23,11 +23,12 @@ STOPS = ';:,.!?—…"()“”'
 VOICELESS, HISSING = "ptkfθ", "szʃʒʧʤ"
 VOWELS = "AIOQWYaeiouæɑɒɔəɚɛɜɪʊʌᵊᵻ"
 
-ONES = (
+TO_NINETEEN = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
     "fifteen sixteen seventeen eighteen nineteen"
-).split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+BY_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety"
+ONES, TENS = TO_NINETEEN.split(), BY_TENS.split()
 SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
 SYMBOLS = {"&": "and", "%": "percent", "+": "plus", "=": "equals", "@": "at", "$": "dollar"}
 
