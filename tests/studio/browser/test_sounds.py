@@ -19,7 +19,7 @@ def tones(serve, tmp_path):
     """A studio of short sounds, and a run that waits for a start."""
     shutil.copy(TONES, tmp_path / "tones.py")
     server = serve("--renderer", "tones:Synthesiser", "--method", "rank-process")
-    return server, new_run(server, renderer="tones:Synthesiser", method="rank-process")
+    return server, new_run(server, renderer="tones:Synthesiser", options={})
 
 
 def ready(tab):
@@ -83,7 +83,7 @@ def test_two_sounds_are_compared_at_the_same_position(tones, person):
 
 def test_a_large_sound_steps_to_the_next_and_flips_to_the_best(tones, person):
     server, _ = tones
-    run_id = new_run(server, [[0]], renderer="tones:Synthesiser", method="rank-process")
+    run_id = new_run(server, [[0]], renderer="tones:Synthesiser", options={})
     tab = person().open(server, f"/runs/{run_id}")
     ready(tab)
     tab.press(" ")
