@@ -29,9 +29,6 @@ MOST_PHONEMES = 300
 LOOK_LENGTH = 60
 """The style vectors that `look` compares are those for a text of this many phonemes."""
 
-LOOK_WEIGHTS = (1.0, 1.0, 1.0, 1.0)
-"""Weights of timbre, manner, pace and pitch in a look."""
-
 PACE, SEMITONES = 0.12, 2.5
 """What one standard deviation of the last two numbers changes: log2 of the speed; the pitch."""
 
@@ -110,12 +107,8 @@ class Voice:
 
     def _look(self, candidate: Vector) -> Vector:
         vector = check_candidate(candidate, self.dim, "a voice")
-        timbre, manner = np.split(self._style(vector, LOOK_LENGTH).astype(np.float64), 2)
-        pace, pitch = np.log2(pace_and_pitch(vector))
-        parts = (timbre, manner, [pace / PACE], [12 * pitch / SEMITONES])
-        return np.concatenate(
-            [w * np.asarray(part) for w, part in zip(LOOK_WEIGHTS, parts, strict=True)]
-        )
+        pace, pitch = np.clip(vector[-2:], -FARTHEST, FARTHEST)
+        return np.concatenate([self._style(vector, LOOK_LENGTH), [pace, pitch]]).astype(np.float64)
 
     def _said(self, candidate: Vector, phonemes: str) -> Array32:
         """Return the samples of phonemes in a candidate's voice."""
