@@ -31,6 +31,7 @@ HEARD_RATE = 16_000
 
 
 def samples_of(wav: bytes) -> Vector:
+    """Return the samples of a WAV file, from −1 to 1."""
     with wave.open(io.BytesIO(wav)) as opened:
         read = np.frombuffer(opened.readframes(opened.getnframes()), "<i2")
     return read / 32_767.0
@@ -48,6 +49,7 @@ def word_errors(heard: list[str], said: list[str]) -> float:
 
 
 def heard_words(decoder: Any, samples: Vector) -> list[str]:
+    """Return what the recogniser understands."""
     slower = sounds.resampled(samples.astype(np.float32), sounds.RATE / HEARD_RATE)
     decoder.start_utt()
     decoder.process_raw((slower * 30_000).astype("<i2").tobytes(), full_utt=True)
@@ -57,6 +59,7 @@ def heard_words(decoder: Any, samples: Vector) -> list[str]:
 
 
 def report(name: str, voice: Voice, candidates: Matrix, decoder: Any) -> None:
+    """Print durations, peaks and word errors of candidates."""
     heard = [samples_of(exhibit.data) for exhibit in voice.render(candidates)]
     seconds = [len(samples) / sounds.RATE for samples in heard]
     line = f"{name:28} {min(seconds):.1f}-{max(seconds):.1f} s, "
@@ -69,6 +72,7 @@ def report(name: str, voice: Voice, candidates: Matrix, decoder: Any) -> None:
 
 
 def main() -> None:
+    """Measure what the module's text says."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--voices", default="", help="a folder of voices")
     parser.add_argument("--count", type=int, default=10, help="candidates of each kind")

@@ -47,7 +47,7 @@ class Bank:
     @property
     def axes(self) -> int:
         """The number of axes, of timbre as of manner."""
-        return self.timbre.shape[1]
+        return int(self.timbre.shape[1])
 
     def style(self, timbre: Vector, manner: Vector, length: int) -> Array32:
         """Return the style vector of a mix for a text of this many phonemes, (256,)."""
@@ -58,7 +58,7 @@ class Bank:
             (self.timbre @ timbre) @ away[:, :TIMBRE],
             (self.manner @ manner) @ away[:, TIMBRE:],
         )
-        return (mean + np.concatenate(parts)).astype(np.float32)
+        return np.asarray(mean + np.concatenate(parts), np.float32)
 
 
 @cache

@@ -40,7 +40,8 @@ def resampled(samples: Array32, factor: float) -> Array32:
     spectrum = np.fft.rfft(samples.astype(np.float64))
     size = count // 2 + 1
     spectrum = np.pad(spectrum[:size], (0, max(0, size - len(spectrum))))
-    return (np.fft.irfft(spectrum, count) * (count / len(samples))).astype(np.float32)
+    shifted = np.fft.irfft(spectrum, count) * (count / len(samples))
+    return np.asarray(shifted, np.float32)
 
 
 def levelled(samples: Array32) -> Array32:
