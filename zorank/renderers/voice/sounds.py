@@ -54,7 +54,7 @@ def levelled(samples: Array32) -> Array32:
     peak = np.abs(samples).max(initial=0.0)
     if level == 0.0:
         return samples
-    return (samples * min(LEVEL / level, PEAK / peak)).astype(np.float32)
+    return np.asarray(samples * min(LEVEL / level, PEAK / peak), np.float32)
 
 
 def wav(samples: Array32) -> bytes:
