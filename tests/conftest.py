@@ -35,6 +35,7 @@ NEEDS = {
     "notebook/browser/": ("browser", "server"),
     "rl/": ("simulator",),
     "renderers/test_diffusers.py": ("torch",),
+    "renderers/test_voice.py": ("slow",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
     "studio/browser/test_diffusers.py": ("torch",),
