@@ -87,33 +87,34 @@ class Problem:
     targets: Vector
 
 
-SUITE_TARGETS = 10.0 ** np.linspace(2, -8, 51)
 LOWEST_TARGET = -4
-"""The last target of the single functions, as a power of ten."""
+"""The last target above the minimum, as a power of ten."""
 
 
 def problem(name: str, instance: int, dim: int) -> Problem:
     """Return a problem: f1 … f24 of bbob-largescale, or a single function.
 
-    Functions of the suite start at x0 ~ U[−4, 4]^d with σ0 = 2 and have the targets 10² … 10⁻⁸;
-    single functions start at x0 ~ N(0, I) with σ0 = 1 and have 51 targets from .63 f(x0) to
-    10⁻⁴, at equal factors.
+    Functions of the suite start at x0 ~ U[−4, 4]^d with σ0 = 2, single functions at x0 ~ N(0, I)
+    with σ0 = 1. The 51 targets go from .63 of f(x0) to 10⁻⁴ above the minimum, at equal factors.
     """
     draws = rng.for_content(0, b"start", f"{name} {instance} {dim}".encode())
     if name in SINGLE:
         f, x0 = SINGLE[name](dim, instance), draws.standard_normal(dim)
-        first = np.log10(float(f(x0))) - 0.2
-        return Problem(f, 0.0, x0, 1.0, 10.0 ** np.linspace(first, LOWEST_TARGET, 51))
+        return Problem(f, 0.0, x0, 1.0, targets(float(f(x0))))
     if name not in SUITE:
         raise unknown_name("problem", name, (*SUITE, *SINGLE))
     g, optimum = bbob(int(name[1:]), instance, dim, "bbob-largescale")
-    return Problem(
-        lambda x: np.array([g(row) for row in x]),
-        optimum,
-        draws.uniform(-4, 4, dim),
-        2.0,
-        SUITE_TARGETS,
-    )
+    x0 = draws.uniform(-4, 4, dim)
+
+    def batch(x: NDArray[np.float64]) -> Vector:
+        return np.array([g(row) for row in x])
+
+    return Problem(batch, optimum, x0, 2.0, targets(g(x0) - optimum))
+
+
+def targets(first: float) -> Vector:
+    """Return the targets of a problem by the excess of f(x0) over the minimum."""
+    return np.asarray(10.0 ** np.linspace(np.log10(first) - 0.2, LOWEST_TARGET, 51))
 
 
 SUITE = tuple(f"f{i}" for i in range(1, 25))

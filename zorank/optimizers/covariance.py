@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FULL_DIM = 500
-"""In more dimensions only the diagonal is learned: d² entries take too many rounds."""
+"""In more dimensions a matrix takes too many rounds and too much memory (covariance_choice.py)."""
 
 MAX_RATE = 0.3
 """The largest learning rate of the full covariance."""
@@ -168,11 +168,6 @@ class Diagonal:
         np.exp(change, out=change)
         change *= self.scales
         return Diagonal(change)
-
-
-def identity(d: int) -> Covariance:
-    """Return the identity, in the representation for d dimensions."""
-    return Full(np.eye(d)) if d <= MAX_FULL_DIM else Diagonal(np.ones(d))
 
 
 def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Directions:
