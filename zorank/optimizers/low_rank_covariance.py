@@ -39,7 +39,7 @@ MERGE_EVERY = 5
 WINDOW = 0.25
 """The path is an average over the rounds of so many points per dimension."""
 
-BLOCK = 2048
+BLOCK = 8192
 """The number of coordinates that are transformed at once."""
 
 MAX_LOG = 12.0

@@ -39,6 +39,7 @@ def quick_directions(m: int, d: int, rng: np.random.Generator) -> NDArray[np.flo
     for row in z:
         for begin in range(0, d, BLOCK):
             part = row[begin : begin + BLOCK]
-            part[:] = table[np.frombuffer(rng.bytes(2 * part.size), dtype="<u2")]
+            drawn = np.frombuffer(rng.bytes(2 * part.size), dtype="<u2").astype(np.intp)
+            table.take(drawn, out=part, mode="wrap")  # this mode does not buffer
         row *= math.sqrt(d / float(row @ row))
     return z
