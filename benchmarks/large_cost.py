@@ -49,7 +49,8 @@ def cost(d: int, rounds: int) -> dict[str, Any]:
             for name, seconds in zip(spent, (ask + tell, rows_, bound), strict=True):
                 spent[name].append(float(seconds))
     covariance = state.covariance
-    assert isinstance(covariance, LowRank)
+    if not isinstance(covariance, LowRank):
+        raise SystemExit(f"auto learns no low-rank covariance in {d} dimensions")
     medians = {name: statistics.median(seconds) for name, seconds in spent.items()}
     vectors = 2 + len(covariance.axes)  # D, the path, and the axes
     return {"d": d, "m": len(slate), "rank": len(covariance.axes), "vectors": vectors, **medians}
