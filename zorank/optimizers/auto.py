@@ -30,7 +30,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from zorank.optimizers.auto_search import AutoSearch, AutoState
+from zorank.optimizers.auto_search import AutoSearch
+from zorank.optimizers.auto_state import AutoState
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.mixed_search import MixedSearch
 from zorank.optimizers.mixed_state import MixedState
