@@ -70,7 +70,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     m: int | None = None
     k: int | None = None

@@ -246,9 +246,7 @@ class AutoSearch:
             before=None if state.proven else state.x,
         )
 
-    def _model(
-        self, state: AutoState, design: Frame, scores: Vector, step: float
-    ) -> AutoState:
+    def _model(self, state: AutoState, design: Frame, scores: Vector, step: float) -> AutoState:
         """In few dimensions, learn from the last slates at once, with a quadratic model.
 
         Its minimum is a candidate of the next slate. If this wins, it becomes the centre, and the

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Candidates x + r·M z_i for the directions of a round, the model's minimum, old candidates."""
+    """Candidates x + r·M z_i for directions z_i, the minimum of the model, and old candidates."""
 
     centre: Vector
     radius: float

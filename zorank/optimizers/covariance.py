@@ -39,11 +39,11 @@ MIN_SCALED_DIM = 11
 """From so many dimensions on, scales of coordinates are learned apart; below, a model does it."""
 
 TREND_RATE = 0.2
-NOISE_LEVEL = 2.0
+NOISE_LEVEL = 1.5
 """Trends smaller than so many standard deviations of noise are ignored."""
 
-SCALE_RATE = 0.25
-OBLIQUE = 0.8
+SCALE_RATE = 1 / 3
+OBLIQUE = 0.4
 """At this mean logarithm of squared row norms of M, coordinates are no longer scaled."""
 
 

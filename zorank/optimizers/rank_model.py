@@ -55,9 +55,7 @@ class RankedPoints:
         return len(self.points)
 
 
-def ranked_points(
-    points: NDArray[np.float64], scores: Vector, radius: float
-) -> RankedPoints:
+def ranked_points(points: NDArray[np.float64], scores: Vector, radius: float) -> RankedPoints:
     """Sort points by score, lowest first."""
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
@@ -141,13 +139,24 @@ def fit(
     d = centre.size
     if sum(len(s) - 1 for s in slates) < ROWS_NEEDED * coefficients(d):
         return None
-    inverse = np.linalg.inv(factor) / radius
+    try:
+        return _fit(slates, centre, np.linalg.inv(factor) / radius)
+    except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
+        return None
+
+
+def _fit(
+    slates: Sequence[RankedPoints], centre: Vector, inverse: NDArray[np.float64]
+) -> RankModel | None:
+    d = centre.size
     u = (np.concatenate([s.points for s in slates]) - centre) @ inverse.T
     i, j = np.triu_indices(d)
     features = np.concatenate([u, u[:, i] * u[:, j]], axis=1)
     layout = _Layout.of(slates)
     features -= layout.spread(layout.means(features))
-    found = _rank_image_fit(features, layout, np.array([s.radius / radius for s in slates]) ** 2)
+    found = _rank_image_fit(
+        features, layout, np.array([s.radius / slates[-1].radius for s in slates]) ** 2
+    )
     if not np.isfinite(found).all():
         return None
     matrix = np.zeros((d, d))
