@@ -249,37 +249,45 @@ class AutoSearch:
     def _model(self, state: AutoState, design: Frame, scores: Vector, step: float) -> AutoState:
         """In few dimensions, learn from the last slates at once, with a quadratic model.
 
-        Its minimum is a candidate of the next slate. If this wins, it becomes the centre, and the
-        step size follows its distance from the last one.
+        Its minimum is a candidate of the next slate. Answers that name only a few, or a noisy
+        judge, say too little for a model.
         """
-        tuning, d = self.tuning, state.x.size
-        if d > tuning.max_model_dim or isinstance(design.space, Shell):
+        few = 2 * len(np.unique(scores)) <= len(scores)
+        if state.x.size > self.tuning.max_model_dim or isinstance(design.space, Shell):
             return state
-        if design.new < tuning.min_model_slate:
-            return state
+        if few or design.new < self.tuning.min_model_slate:
+            return replace(state, model=None, guess=None)
         scale = 1.0 if design.scale is None else design.scale
         points = design.centre + design.radius * scale * design.y
         if design.guess is not None:
             points = np.vstack([points, design.guess])
             if state.proven and scores[-1] == scores.min():
-                change = min(max(state.stride, tuning.shortest), tuning.longest)
-                step = self._limit_step(step * change, state)
-                state = replace(state, x=design.guess, step=step)
+                state = self._follow(state, design.guess, step)
         credit = state.credit
         if state.model is not None:
-            credit += tuning.credit_rate * (state.model.credit(points, scores) - credit)
+            credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
         seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
         state = replace(state, seen=seen, model=None, guess=None, credit=credit)
-        covariance = state.covariance
-        if not state.proven or state.reversals or not isinstance(covariance, Full):
+        return self._refit(state) if state.proven and not state.reversals else state
+
+    def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:
+        """Move to the model's minimum, which won; the step size follows its distance."""
+        change = min(max(state.stride, self.tuning.shortest), self.tuning.longest)
+        return replace(state, x=guess, step=self._limit_step(step * change, state))
+
+    def _refit(self, state: AutoState) -> AutoState:
+        """Fit the model, find its minimum, and adapt the covariance to its curvature."""
+        covariance, radius, d = state.covariance, state.step * state.width, state.x.size
+        if not isinstance(covariance, Full):
             return state
-        radius = state.step * state.width
-        factor = np.asarray(scale)[..., None] * covariance.matrix
-        model = fit(seen, state.x, factor, radius)
+        factor = covariance.matrix
+        if self._scale is not None:
+            factor = self._scale[:, None] * factor
+        model = fit(state.seen, state.x, factor, radius)
         if model is None:
             return state
-        u = model.minimum(tuning.reach * math.sqrt(d))
-        rate = tuning.model_rate * max(credit, 0.0)
+        u = model.minimum(self.tuning.reach * math.sqrt(d))
+        rate = self.tuning.model_rate * max(state.credit, 0.0)
         return replace(
             state,
             model=model,
