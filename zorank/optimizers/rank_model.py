@@ -97,7 +97,7 @@ class RankModel:
         """Return u of the minimum within so far of the centre."""
         slope = self.axes.T @ self.slope
         lowest, highest = float(self.curvatures[0]), float(self.curvatures[-1])
-        tiny = 1e-9 * max(abs(lowest), abs(highest)) + 1e-300
+        tiny = 1e-9 * max(abs(lowest), abs(highest)) + 1e-100
         u = -slope / np.maximum(self.curvatures, tiny)
         length = math.sqrt(float(u @ u))
         if lowest > 0 and length <= reach:
