@@ -90,8 +90,8 @@ class AutoSearch:
         else:
             state = self._check(state, design, scores)
         state = _keep_old(state, slate, scores[:m])
-        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates
-            return state
+        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates or the guess
+            return replace(state, model=None, guess=None)
         rates = learning_rates(state.x.size, m)
         w = self.tuning.assign(rates.step_weights, scores[:m])
         moved = self._step(state, design, w / np.linalg.norm(w), rates)
