@@ -1,4 +1,4 @@
-"""The quadratic model of rankings: it sees orders only, and finds quadratic functions from them."""
+"""The quadratic model of rankings sees orders only, and finds quadratic functions from them."""
 
 import numpy as np
 import pytest
