@@ -140,7 +140,8 @@ def fit(
     if sum(len(s) - 1 for s in slates) < ROWS_NEEDED * coefficients(d):
         return None
     try:
-        return _fit(slates, centre, np.linalg.inv(factor) / radius)
+        inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
+        return _fit(slates, centre, inverse)
     except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
         return None
 
