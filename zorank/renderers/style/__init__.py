@@ -36,7 +36,7 @@ ANY, MIX = "any", "mix"
 SIDES = {ANY: networks.CANVAS, MIX: 512}
 """The longest side of a painting, before it is brought to the size of the exhibit. The width of
 brush strokes depends on it, so it is the same for exhibits of all sizes."""
-LOOK_SIDE = 192
+LOOK_SIDE = 128
 """The same for looks at mixtures, which should be fast; their strokes are wider."""
 SHARPNESS = 2.0
 """The factor from coordinates to logarithms of the shares of styles in a mixture."""
@@ -122,7 +122,11 @@ class Style:
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
         """Return the painting of a candidate, (rows, columns, 3), RGB; its longest side is size."""
-        made = self._painting(candidate, SIDES[self.styles])
+        return self.painted(self.style(candidate))
+
+    def painted(self, style: Vector) -> NDArray[np.uint8]:
+        """Return the painting in a style, of the form that `style` returns."""
+        made = self._painting(style, SIDES[self.styles])
         scale = self.size / max(made.shape)
         rows, columns = (max(1, round(scale * side)) for side in made.shape[:2])
         return _resized(made, rows, columns)
@@ -131,7 +135,8 @@ class Style:
         """Return features of small paintings."""
         longest = networks.CANVAS if self.styles == ANY else LOOK_SIDE
         side = descriptors.SIDE
-        small = [_resized(self._painting(x, longest), side, side) for x in candidates]
+        made = (self._painting(self.style(x), longest) for x in candidates)
+        small = [_resized(painting, side, side) for painting in made]
         return descriptors.pictures(np.stack(small).astype(np.float32) / np.float32(255))
 
     def export(self, candidate: Vector) -> bytes:
@@ -154,9 +159,8 @@ class Style:
         raised = np.exp(SHARPNESS * (z - z.max()))
         return np.asarray(raised / raised.sum())
 
-    def _painting(self, candidate: Vector, longest: int) -> Array32:
-        style, strength = self.style(candidate), self.strength
-        photo = _photo(self.photo, longest)
+    def _painting(self, style: Vector, longest: int) -> Array32:
+        photo, strength = _photo(self.photo, longest), self.strength
         if self.styles == MIX:
             made = networks.mixed(photo, style)
             return np.float32(strength) * made + np.float32(1 - strength) * photo
@@ -180,7 +184,13 @@ def _photo(photo: str, longest: int) -> Array32:
 @lru_cache(maxsize=8)
 def _own_style(photo: str) -> Vector:
     """Return the style vector of a photo."""
-    return networks.style_of(_resized(_photo(photo, SIDES[ANY]), 256, 256) / np.float32(255))
+    return style_vector(np.rint(255 * _photo(photo, SIDES[ANY])).astype(np.uint8))
+
+
+def style_vector(picture: NDArray[np.uint8]) -> Vector:
+    """Return the 100 numbers of the style of a picture, (rows, columns, 3)."""
+    square = _resized(np.asarray(picture, np.float32) / np.float32(255), 256, 256)
+    return networks.style_of(square.astype(np.float32) / np.float32(255))
 
 
 @cache
@@ -201,4 +211,4 @@ def _resized(picture: Array32, rows: int, columns: int) -> NDArray[np.uint8]:
     return np.asarray(found)
 
 
-__all__ = ["Style"]
+__all__ = ["ANY", "MIX", "SAMPLE", "Style", "style_vector"]
