@@ -85,7 +85,7 @@ class Style:
             object.__setattr__(self, "photo", str(photo))
         elif not isinstance(photo, str):
             raise InvalidInput(f"style's photo must be the path of a file, found {short(photo)}")
-        if self.styles not in (ANY, MIX):
+        if not isinstance(self.styles, str) or self.styles not in (ANY, MIX):
             raise unknown_name("set of styles", self.styles, (ANY, MIX))
         strength: Any = self.strength
         if isinstance(strength, bool) or not isinstance(strength, int | float):
