@@ -30,7 +30,7 @@ from zorank.experiments.simulated_raters import Taste
 from zorank.looks import PLANS, LookPlan, for_renderer
 from zorank.protocols import Looks
 from zorank.renderers import Landscape
-from zorank.renderers.style import ANY, MIX
+from zorank.renderers.style import ANY, MAIN, MIX
 from zorank.slates import Shell
 from zorank.types import Vector
 
@@ -42,7 +42,7 @@ RANDOM_PICTURES = 400
 CACHED_PICTURES = 4096
 PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
 """The number of looks, as the studio plans it on an ordinary machine."""
-STYLE_PLANS = {ANY: PLANS[0.25], MIX: PLANS[0.05]}
+STYLE_PLANS = {ANY: PLANS[0.25], MAIN: PLANS[0.25], MIX: PLANS[0.05]}
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
 """The tastes in landscapes, by name."""

