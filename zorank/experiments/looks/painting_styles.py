@@ -1,11 +1,11 @@
-"""Tastes in painting styles: a hidden mixture of styles, and a perceptual distance to its painting.
+"""Tastes in painting styles: a hidden mixture of styles, and a perceptual distance to it.
 
 The task is that of GimmBO (arXiv 2601.18585), with painting styles in place of LoRA adapters: a
 rater has a mixture of three of 26 styles in mind, and prefers pictures that are perceptually near
 to the photo painted in it. In "mix", candidates are mixtures of the same styles. In "any" and
 "main", they are style vectors (100 numbers, and 20 directions in them), and the hidden one is a
-weighted mean of three styles' vectors. The distance is a network's (`perceptual_distance`); the renderer's `look` uses handmade descriptors and knows
-neither that network nor the distance.
+weighted mean of three styles' vectors. The distance is a network's (`perceptual_distance`); the
+renderer's `look` uses handmade descriptors and knows neither that network nor the distance.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
 with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
-d = 4,096), "style" (a photo in painting styles, d = 100 or 26; only if it is named) and "peers"
-(points in a box, compared with preferential Bayesian optimisation of other libraries). The seed determines the first slate, the rater's noise and the random part of a taste.
-μ and the prior of qEUBO are tried over a grid; `findings` picks the best in hindsight.
+d = 4,096), "style" (a photo in painting styles, d = 100, 20 or 26; only if named) and "peers"
+(points in a box, compared with preferential Bayesian optimisation of other libraries). The seed
+determines the first slate, the rater's noise and the random part of a taste. μ and the prior of
+qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ style, standardised so that draws of N(0, I) are plausible ones:
 
 - "any": 100 numbers along the principal axes of the style vectors of 1,000 pictures (`axes.npy`,
   made by training/style_axes.py), each in its standard deviations;
-- "main": the first 20 of these axes, which have 98.6% of the variance; the others stay at the mean;
+- "main": the first 20 of these axes, which have 98.6% of the variance; the others stay
+  at the mean;
 - "mix": the logarithms of the shares of 26 styles, in halves.
 """
 
@@ -126,7 +127,7 @@ class Style:
         return on_all_cores(exhibit, candidates)
 
     def picture(self, candidate: Vector) -> NDArray[np.uint8]:
-        """Return the painting of a candidate, (rows, columns, 3), RGB; its longest side is size."""
+        """Return the painting of a candidate, (rows, columns, 3); its longest side is `size`."""
         return self.painted(self.style(candidate))
 
     def painted(self, style: Vector, side: int | None = None) -> NDArray[np.uint8]:
@@ -183,7 +184,9 @@ def _photo(photo: str, longest: int) -> Array32:
     if photo == "":
         content = SAMPLE.read_bytes()
     else:
-        content = KeptPhotos.of_user().read(photo) if is_kept(photo) else harmless(read_file(photo))
+        content = (
+            KeptPhotos.of_user().read(photo) if is_kept(photo) else harmless(read_file(photo))
+        )
     found = as_array(content, longest)
     found.setflags(write=False)
     return found

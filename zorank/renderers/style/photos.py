@@ -1,6 +1,6 @@
 """Photos from anywhere, made harmless: decoded, set upright, made smaller, and encoded again.
 
-What comes out is a JPEG of pixels only: no metadata, thumbnails, colour profiles or further frames.
+What comes out is a JPEG of pixels only, without metadata, profile, thumbnail or further frames.
 JPEG, PNG and WebP are read by Pillow's decoders of these formats and no others. A file that is too
 large, damaged or something else is refused in one sentence. The size in pixels is read and checked
 before anything is decoded.
