@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -18,6 +18,7 @@ from zorank.studio.sessions import NotFound
 router = APIRouter(responses=ERRORS)
 
 _BODY = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
+_PHOTO: dict[int | str, dict[str, Any]] = {200: {"content": {"image/jpeg": {}}}}
 _DECODING = threading.Lock()
 """Large photos take much memory while they are decoded, so that is done one at a time."""
 
@@ -39,7 +40,7 @@ async def add_photo(request: Request, studio: CurrentStudio, _: Owner) -> KeptPh
     return KeptPhoto(option=option, url=studio.urls.photo(option.removeprefix(KEPT)))
 
 
-@router.get("/photos/{digest}", response_class=Response)
+@router.get("/photos/{digest}", response_class=Response, responses=_PHOTO)
 def show_photo(
     digest: Annotated[str, Path(pattern="^[0-9a-f]{32}$")], studio: CurrentStudio, _: Owner
 ) -> Response:
