@@ -100,8 +100,8 @@ def studio(
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     check_workers(workers, store)
     named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model}
-    given = {**named, "photo": photo, "env": env}
-    given = {name: text for name, text in given.items() if text is not None}
+    named = {**named, "photo": photo, "env": env}
+    given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or []), **given}
     allow_environment(options.get("env"))
     if folder is None:

@@ -58,7 +58,7 @@ def mixed(photo: Array32, weights: Vector) -> Array32:
         "style_weights": np.asarray(weights, np.float32),
     }
     (found,) = _session("mix").run(None, inputs)
-    return np.clip(found[0, :, :rows, :columns].transpose(1, 2, 0), 0.0, 1.0)
+    return np.asarray(found[0, :, :rows, :columns].transpose(1, 2, 0).clip(0.0, 1.0))
 
 
 def style_of(picture: Array32) -> Vector:

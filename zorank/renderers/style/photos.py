@@ -56,7 +56,7 @@ def as_array(content: bytes, longest: int) -> Array32:
 def _decoded(content: bytes) -> Any:
     """Return the first frame as an RGB picture without metadata."""
     with required_by("style", "pillow", "style"):
-        from PIL import Image, ImageOps
+        from PIL import Image, ImageOps, UnidentifiedImageError
     try:
         with Image.open(BytesIO(content), formats=FORMATS) as opened:
             _check_size(*opened.size)
@@ -73,7 +73,7 @@ def _decoded(content: bytes) -> Any:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large() from error
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         raise InvalidInput(
             "the photo is not a JPEG, PNG or WebP file; save it as JPEG, and choose that"
         ) from error
