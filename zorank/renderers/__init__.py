@@ -12,6 +12,7 @@ from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
 from zorank.renderers.policy import PolicyClips
 from zorank.renderers.style import Style
+from zorank.renderers.voice import Voice
 
 REGISTRY: dict[str, Callable[..., Renderer]] = {
     "landscape": Landscape,
@@ -19,7 +20,8 @@ REGISTRY: dict[str, Callable[..., Renderer]] = {
     "diffusers": Diffusers,
     "policy": PolicyClips,
     "style": Style,
+    "voice": Voice,
 }
 """The renderers by name."""
 
-__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Style"]
+__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Style", "Voice"]

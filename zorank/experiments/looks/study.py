@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, check_names
 from zorank.experiments import studies
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.judges.study import algorithm_3
@@ -140,16 +140,11 @@ class Study:
     optuna_seeds: int = 3
 
     def __post_init__(self) -> None:
-        for kind, found, known in (
-            ("part", self.parts, ALL_PARTS),
-            ("method", self.methods, ALL_METHODS),
-            ("taste", self.tastes, KINDS),
-            ("family of tastes", self.families, FAMILIES),
-            ("set of styles", self.styles, DIMS),
-        ):
-            for name in found:
-                if name not in known:
-                    raise unknown_name(kind, name, known)
+        check_names("part", self.parts, ALL_PARTS)
+        check_names("method", self.methods, ALL_METHODS)
+        check_names("taste", self.tastes, KINDS)
+        check_names("family of tastes", self.families, FAMILIES)
+        check_names("set of styles", self.styles, DIMS)
         if not self.conditions():
             raise InvalidInput(
                 "nothing is left to measure: none of these methods or tastes exists in "
@@ -175,9 +170,7 @@ class Study:
 
     def with_tastes(self, names: Sequence[str]) -> Study:
         """Return the study with these tastes; dream has its own."""
-        for name in names:
-            if not any(name in known for known in (KINDS, FAMILIES, DIMS)):
-                raise unknown_name("taste", name, (*KINDS, *FAMILIES, *DIMS))
+        check_names("taste", names, (*KINDS, *FAMILIES, *DIMS))
         return replace(
             self,
             tastes=tuple(name for name in dict.fromkeys(names) if name in KINDS),
