@@ -46,6 +46,8 @@ TABLES = {
     "tried": policy_tables.tried,
     "ends": policy_tables.ends,
     "tastes": look_tables.tastes,
+    "styles": look_tables.styles,
+    "styleclaims": look_tables.style_claims,
     "lookclaims": look_tables.look_claims,
     "boxes": look_tables.boxes,
     "rivals": look_tables.rivals,

@@ -32,6 +32,7 @@ TESTS = Path(__file__).parent
 # What tests need, by folder or file; `make quick` leaves all of these out.
 NEEDS = {
     "executors/": ("process",),
+    "experiments/test_painting_styles.py": ("torch",),
     "notebook/browser/": ("browser", "server"),
     "rl/": ("simulator",),
     "renderers/test_diffusers.py": ("torch",),

@@ -63,7 +63,7 @@ class Everything(Minimal):
 
 # Small pictures take less time. Those that need a simulator or a model have a class below, and
 # voice has one in test_voice.py.
-SMALL = {"landscape": {"size": 32}, "dream": {"steps": 2, "size": 64}}
+SMALL = {"landscape": {"size": 32}, "dream": {"steps": 2, "size": 64}, "style": {"size": 64}}
 REGISTERED = [make(**SMALL.get(name, {})) for name, make in REGISTRY.items() if name not in HEAVY]
 
 

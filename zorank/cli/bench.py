@@ -57,6 +57,7 @@ class LooksPart(StrEnum):
     landscape = "landscape"
     dream = "dream"
     peers = "peers"
+    style = "style"
 
 
 @app.callback()
@@ -135,7 +136,8 @@ def looks(
         int | None,
         typer.Option(
             min=1,
-            help="Sessions per condition; default: 20 for landscapes, 10 for dream and boxes.",
+            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream and "
+            "boxes.",
         ),
     ] = None,
     first_seed: Annotated[
@@ -166,7 +168,7 @@ def looks(
 
     rank-looks learns from what pictures look like, rank-process only from the coordinates of
     candidates. A rater picks one of six random pictures, then ranks six in each of 20 rounds.
-    Gains are in standard deviations of utility among random pictures. There are three parts:
+    Gains are in standard deviations of utility among random pictures. There are four parts:
 
     landscape: d = 62, 19 tastes, two noises. "sketched": tastes that rank-looks was developed on;
     "held out": other kinds, such as a target picture, a palette or the rule of thirds; "numbers":
@@ -178,6 +180,9 @@ def looks(
     peers: points in a box, no pictures. The comparison includes BoTorch's qEUBO, with the best of
     two priors in hindsight, and Optuna's PreferentialGPSampler (extra peers); each of their
     sessions takes minutes.
+
+    style: a photo in painting styles; the rater has a mixture of three of 26 styles in mind and
+    judges by a perceptual distance to it. It is run only if it is named (extras style and peers).
 
     Ctrl-C loses no finished session: run the same command again to continue. Finished sessions are
     stored in OUT/looks.cells.jsonl; runs with other seeds, methods or tastes add to them.

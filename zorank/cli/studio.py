@@ -23,6 +23,7 @@ HELP = {
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, or the hub id of a downloaded one.",
+    "photo": "The photo that the renderer style paints, a JPEG, PNG or WebP file; it is copied.",
     "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
     "store": "Where runs are stored: a URL or a file.",
@@ -59,6 +60,7 @@ def studio(
     prompt: Annotated[str | None, _option("prompt")] = None,
     negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
     model: Annotated[str | None, _option("model")] = None,
+    photo: Annotated[str | None, _option("photo")] = None,
     env: Annotated[str | None, _option("env")] = None,
     option: Annotated[list[str] | None, _option("option")] = None,
     store: Annotated[str | None, _option("store")] = None,
@@ -97,7 +99,8 @@ def studio(
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     check_workers(workers, store)
-    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model, "env": env}
+    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model}
+    named = {**named, "photo": photo, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or []), **given}
     allow_environment(options.get("env"))

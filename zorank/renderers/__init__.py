@@ -11,6 +11,7 @@ from zorank.renderers.diffusers import Diffusers
 from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
 from zorank.renderers.policy import PolicyClips
+from zorank.renderers.style import Style
 from zorank.renderers.voice import Voice
 
 REGISTRY: dict[str, Callable[..., Renderer]] = {
@@ -18,8 +19,9 @@ REGISTRY: dict[str, Callable[..., Renderer]] = {
     "dream": Dream,
     "diffusers": Diffusers,
     "policy": PolicyClips,
+    "style": Style,
     "voice": Voice,
 }
 """The renderers by name."""
 
-__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Voice"]
+__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Style", "Voice"]

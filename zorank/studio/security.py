@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zorank.errors import StoreError
 from zorank.protocols import Store
+from zorank.renderers.style.photos import LARGEST_FILE
 from zorank.studio.access import Access, invited, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
@@ -47,6 +48,8 @@ HEALTH = "/healthz"
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
+UPLOADS = {"/api/photos": LARGEST_FILE}
+"""Where the owner, and nobody else, may send larger bodies, and of how many bytes."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
@@ -208,7 +211,7 @@ class GuardMiddleware:
         if refused is None:
             try:
                 async with asyncio.timeout(BODY_SECONDS):
-                    body = await _body(request)
+                    body = await _body(request, self._largest(request))
             except ClientDisconnect:
                 return
             except TimeoutError:
@@ -217,12 +220,24 @@ class GuardMiddleware:
                 if body is not None:
                     await self.app(request.scope, _replayed(body, receive), send)
                     return
-                refused = 413, "the request's body is too large"
+                refused = 413, self._too_large(request)
         status, sentence = refused
         response = self._refuse(request, status, sentence)
         if status == 429:
             response.headers["Retry-After"] = f"{PERIOD:.0f}"
         await response(request.scope, receive, send)
+
+    def _largest(self, request: Request) -> int:
+        """Return how many bytes a body may have."""
+        access: Access | None = getattr(request.state, "access", None)
+        path = request.scope["path"].removeprefix(self.guard.prefix)
+        is_owner = access is not None and access.role == "owner"
+        return UPLOADS.get(path, LARGEST_BODY) if is_owner else LARGEST_BODY
+
+    def _too_large(self, request: Request) -> str:
+        most = self._largest(request)
+        advice = "" if most == LARGEST_BODY else f"; at most {most // 2**20} MiB are taken"
+        return "the request's body is too large" + advice
 
     async def _refusal(self, request: Request) -> tuple[int, str] | None:
         if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
@@ -271,16 +286,16 @@ def _with_headers(send: Send) -> Send:
     return protected
 
 
-async def _body(request: Request) -> bytes | None:
+async def _body(request: Request, largest: int) -> bytes | None:
     """Return the whole body; None if it is too large, whether or not its length is declared."""
     declared = request.headers.get("content-length", "0")
-    if not re.fullmatch(r"[0-9]{1,9}", declared) or int(declared) > LARGEST_BODY:
+    if not re.fullmatch(r"[0-9]{1,9}", declared) or int(declared) > largest:
         return None
     received = bytearray()
     async with aclosing(request.stream()) as stream:
         async for chunk in stream:
             received += chunk
-            if len(received) > LARGEST_BODY:
+            if len(received) > largest:
                 return None
     return bytes(received)
 
