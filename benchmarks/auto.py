@@ -284,6 +284,8 @@ def positive(weights: Vector, scores: Vector) -> Vector:
 
 PARTS = {
     "all parts": Tuning(),
+    "no quadratic model": Tuning(max_model_dim=0),
+    "covariance apart from the model": Tuning(model_rate=0.0),
     "Gaussian directions": Tuning(directions=gaussian),
     "equal lengths, not orthogonal": Tuning(directions=equal_lengths),
     "only the better half counts": Tuning(assign=positive),

@@ -14,9 +14,13 @@ uv pip install --quiet --python "$venv/bin/python" --resolution lowest-direct \
     --editable ".[$extras]"
 uv pip install --quiet --python "$venv/bin/python" pytest pytest-xdist hypothesis httpx2
 uv pip list --quiet --python "$venv/bin/python"
-# Warnings of old versions are no errors here.
+# Warnings of old versions are no errors here, so tests of them are left out; Optuna's test cases are in
+# newer versions only.
 "$venv/bin/python" -m pytest -W default -o filterwarnings= --numprocesses 2 --dist loadgroup \
     tests/test_run.py tests/test_minimize.py tests/optimizers tests/stores/test_contract.py \
     tests/studio/test_api.py tests/studio/test_responses.py tests/studio/test_events.py \
     tests/studio/test_security.py tests/studio/test_server.py tests/renderers/test_landscape.py \
-    tests/integrations tests/data_export tests/cli -m 'not torch and not simulator and not browser'
+    tests/integrations tests/data_export tests/cli --ignore tests/integrations/test_optuna.py \
+    --deselect tests/cli/test_cli.py::test_help_and_version \
+    --deselect tests/cli/test_cli.py::test_minimise_print_save_and_plot \
+    -m 'not torch and not simulator and not browser'

@@ -32,9 +32,11 @@ TESTS = Path(__file__).parent
 # What tests need, by folder or file; `make quick` leaves all of these out.
 NEEDS = {
     "executors/": ("process",),
+    "experiments/test_painting_styles.py": ("torch",),
     "notebook/browser/": ("browser", "server"),
     "rl/": ("simulator",),
     "renderers/test_diffusers": ("torch",),
+    "renderers/test_voice.py": ("slow",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
     "studio/browser/test_diffusers": ("torch",),

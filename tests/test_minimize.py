@@ -21,15 +21,15 @@ def test_it_minimises(x0):
     result = minimize(sphere, x0, points=1500)
     assert result.fun == sphere(result.x) < 1e-20
     assert result.success
-    assert 1485 < result.points <= 1500
-    assert result.rounds == len(result.history) == 138
+    assert 1480 <= result.points <= 1500
+    assert result.rounds == len(result.history) == 106
     assert result.history[-1]["points"] == result.points
     assert "1500" in result.message
 
 
 def test_the_history_has_one_row_a_round_that_one_can_plot(x0):
     history = minimize(sphere, x0, points=300).history
-    assert [row["points"] for row in history[:3]] == [10, 22, 32]
+    assert [row["points"] for row in history[:3]] == [11, 24, 35]
     best = [row["best"] for row in history]
     assert best == sorted(best, reverse=True)
     assert all(row["value"] >= row["best"] for row in history)
@@ -70,7 +70,7 @@ def test_a_callback_may_stop_it(x0, stop):
         return stop(result) if result.rounds == 3 else None
 
     result = minimize(sphere, x0, points=300, callback=callback)
-    assert seen == [10, 22, 32]
+    assert seen == [11, 24, 35]
     assert not result.success
     assert "callback" in result.message
     assert result.fun == sphere(result.x)
@@ -181,7 +181,7 @@ def test_too_few_points_for_one_slate(x0):
         ({"f": None}, "f must be a function that maps a candidate to a number, found None"),
         ({"f": "abs"}, "f must be a function"),
         ({"f": lambda x: np.ma.masked}, "must not have masked numbers"),
-        ({"f": lambda x: itertools.count(), "vectorized": True}, "10 candidates, found more"),
+        ({"f": lambda x: itertools.count(), "vectorized": True}, "11 candidates, found more"),
         (
             {"f": lambda x: np.ma.masked_less(x[:, 0], 0), "vectorized": True},
             "the values of the objective must not have masked numbers",
@@ -223,7 +223,7 @@ def test_slates_of_ten_thousand_are_fine(x0, method):
 def test_a_progress_bar_is_drawn_when_wanted(x0, capsys):
     minimize(sphere, x0, points=100, progress=True)
     captured = capsys.readouterr()
-    assert "92/100 points" in captured.err
+    assert "90/100 points" in captured.err
     assert captured.out == ""
 
 

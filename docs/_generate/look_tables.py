@@ -31,6 +31,34 @@ def tastes(found: dict[str, Any]) -> list[str]:
     return lines
 
 
+def styles(found: dict[str, Any]) -> list[str]:
+    """List the gains in painting styles; methods may have different numbers of seeds."""
+    methods = ("rank-looks", "rank-process", "random")
+    lines = ["| candidates | d | " + " | ".join(methods) + " |"]
+    lines.append("| --- " * (len(methods) + 2) + "|")
+    for case in found["cases"]:
+        cells = (_with_seeds(case["methods"].get(name)) for name in methods)
+        lines.append(f"| {case['taste']} | {case['dim']} | " + " | ".join(cells) + " |")
+    return lines
+
+
+def style_claims(found: dict[str, Any]) -> list[str]:
+    """List the claims of the part style with the seeds that both methods have."""
+    lines = ["| rank-looks … | measured | needed | holds |", "| --- " * 4 + "|"]
+    for claim in found["claims"]:
+        error = claim["standard_error"]
+        measured = f"{claim['measured']:.2f}" + ("" if error is None else f" ±{error:.2f}")
+        verdict = "one seed" if error is None else holds(claim)
+        lines.append(f"| {claim['name']} | {measured} | {claim['needed']} | {verdict} |")
+    return lines
+
+
+def _with_seeds(line: Mapping[str, Any] | None) -> str:
+    if line is None:
+        return "not measured"
+    return f"{_after(line)} ({line['seeds']} {'seed' if line['seeds'] == 1 else 'seeds'})"
+
+
 def _seeds(study: Mapping[str, Any]) -> str:
     return "1 seed" if study["seeds"] == 1 else f"{study['seeds']} seeds"
 

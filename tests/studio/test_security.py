@@ -266,7 +266,7 @@ def test_a_body_that_is_too_large_gets_413(app, path, size, chunked):
     headers = {"Content-Type": "application/json"}
     refused = owner(app).post(path, content=content, headers=headers)
     assert refused.status_code == 413
-    assert refused.json() == {"detail": "the request's body is too large"}
+    assert refused.json()["detail"].startswith("the request's body is too large")
 
 
 def test_a_chunked_body_of_the_largest_size_is_read(app):

@@ -12,7 +12,14 @@ from rich.table import Table
 
 from zorank.cli import bench_policies
 from zorank.cli.common import log, out
-from zorank.cli.tables import field_tables, items_tables, judges_tables, looks_tables, mixed_tables
+from zorank.cli.tables import (
+    field_tables,
+    items_tables,
+    judges_tables,
+    largescale_tables,
+    looks_tables,
+    mixed_tables,
+)
 
 if TYPE_CHECKING:
     from zorank.experiments.report import Report
@@ -50,6 +57,7 @@ class LooksPart(StrEnum):
     landscape = "landscape"
     dream = "dream"
     peers = "peers"
+    style = "style"
 
 
 @app.callback()
@@ -128,7 +136,8 @@ def looks(
         int | None,
         typer.Option(
             min=1,
-            help="Sessions per condition; default: 20 for landscapes, 10 for dream and boxes.",
+            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream and "
+            "boxes.",
         ),
     ] = None,
     first_seed: Annotated[
@@ -159,7 +168,7 @@ def looks(
 
     rank-looks learns from what pictures look like, rank-process only from the coordinates of
     candidates. A rater picks one of six random pictures, then ranks six in each of 20 rounds.
-    Gains are in standard deviations of utility among random pictures. There are three parts:
+    Gains are in standard deviations of utility among random pictures. There are four parts:
 
     landscape: d = 62, 19 tastes, two noises. "sketched": tastes that rank-looks was developed on;
     "held out": other kinds, such as a target picture, a palette or the rule of thirds; "numbers":
@@ -171,6 +180,9 @@ def looks(
     peers: points in a box, no pictures. The comparison includes BoTorch's qEUBO, with the best of
     two priors in hindsight, and Optuna's PreferentialGPSampler (extra peers); each of their
     sessions takes minutes.
+
+    style: a photo in painting styles; the rater has a mixture of three of 26 styles in mind and
+    judges by a perceptual distance to it. It is run only if it is named (extras style and peers).
 
     Ctrl-C loses no finished session: run the same command again to continue. Finished sessions are
     stored in OUT/looks.cells.jsonl; runs with other seeds, methods or tastes add to them.
@@ -234,6 +246,43 @@ def field(
     rows = run_to_end(lambda: bbob.SWEEP.run(study.trials(), folder, workers=workers, console=log))
     report = bbob.report(study, rows)
     print_report(report, folder, field_tables(report))
+
+
+@app.command()
+def largescale(
+    dim: Annotated[
+        list[int] | None,
+        typer.Option(
+            help="80, 160, 320, 640 (bbob-largescale), 1000 or 10000 (single functions)."
+        ),
+    ] = None,
+    peer: Annotated[
+        list[str] | None,
+        typer.Option(help="Only auto and this optimizer: pycma VkD, cmaes SepCMA, LM-MA-ES."),
+    ] = None,
+    points: Annotated[
+        int | None,
+        typer.Option(min=2, help="Evaluated points per dimension; default: 5 to 100."),
+    ] = None,
+    folder: FolderOption = Path("bench-largescale"),
+    workers: WorkersOption = None,
+) -> None:
+    """Compare auto with optimizers for many dimensions, with ranks only.
+
+    bbob-largescale in d = 80 to 640 and single functions in d = 1,000 and 10,000. "points" is the
+    geometric mean of a peer's points to targets divided by auto's; an unreached target counts as
+    reached at the end of the budget. Without --dim this takes hours. Ctrl-C loses no finished
+    trial: run the same command again to continue.
+
+    Example: zorank bench largescale --dim 1000 --peer LM-MA-ES --points 10
+    """
+    from zorank.experiments import largescale as benchmark
+
+    found = benchmark.studies(tuple(dict.fromkeys(dim or ())), tuple(peer or ()), points)
+    trials = [trial for study in found for trial in study.trials()]
+    rows = run_to_end(lambda: benchmark.SWEEP.run(trials, folder, workers=workers, console=log))
+    report = benchmark.report(found, rows)
+    print_report(report, folder, largescale_tables(report))
 
 
 @app.command()

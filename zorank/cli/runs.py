@@ -26,6 +26,7 @@ from zorank.data_export import Export
 from zorank.errors import InvalidInput, StoreError, required_by
 from zorank.items import order_of
 from zorank.protocols import Store
+from zorank.renderers.style.kept import KeptPhotos
 from zorank.run import Run
 
 app = typer.Typer(
@@ -211,6 +212,7 @@ def delete_run(
     if not yes:
         typer.confirm(f"Delete {what} permanently?", abort=True)
     opened.delete(name)
+    KeptPhotos.of_user().release(name)
     out.print(Text(f"deleted {name}"))
 
 

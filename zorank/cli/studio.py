@@ -25,6 +25,7 @@ HELP = {
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, a .safetensors file, or the hub id of a downloaded "
     "one.",
+    "photo": "The photo that the renderer style paints, a JPEG, PNG or WebP file; it is copied.",
     "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
     "start": "Where new runs start: seed:N (seed:N:cuda for noise of an Nvidia GPU), a file with "
@@ -67,6 +68,7 @@ def studio(
     prompt: Annotated[str | None, _option("prompt")] = None,
     negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
     model: Annotated[str | None, _option("model")] = None,
+    photo: Annotated[str | None, _option("photo")] = None,
     env: Annotated[str | None, _option("env")] = None,
     option: Annotated[list[str] | None, _option("option")] = None,
     start: Annotated[str | None, _option("start")] = None,
@@ -106,7 +108,8 @@ def studio(
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     check_workers(workers, store)
-    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model, "env": env}
+    named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model}
+    named = {**named, "photo": photo, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or [], REPEATED), **given}
     allow_environment(options.get("env"))

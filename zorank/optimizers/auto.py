@@ -8,7 +8,11 @@ same length and are orthogonal (with mirror images where there are more than dim
 - The step is Σ w_i z_i with *signed* weights: the worst candidates count as much as the best. Its
   length is always η√d, so the path of steps measures only whether they agree. If recent steps
   agree, the step size grows.
-- The covariance of the candidates is learned from good and bad directions (`covariance.py`).
+- The covariance of the candidates is learned from good and bad directions (`covariance.py`): from
+  11 dimensions on the scales of coordinates faster than the rest, in more than 500 a diagonal and
+  a few other directions (`low_rank_covariance.py`).
+- Up to 10 dimensions a quadratic model is fitted to the orders of the last slates. Its minimum is
+  the last new candidate of the next slate (`rank_model.py`).
 
 Every tenth slate also shows two candidates of ten rounds ago. If the judge reverses their order,
 it is noisy, and ρ grows, because farther candidates are easier to order. The first step is shown
@@ -30,7 +34,8 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from zorank.optimizers.auto_search import AutoSearch, AutoState
+from zorank.optimizers.auto_search import AutoSearch
+from zorank.optimizers.auto_state import AutoState
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.mixed_search import MixedSearch
 from zorank.optimizers.mixed_state import MixedState
@@ -56,7 +61,8 @@ class Auto:
     """The default: parameter-free search from ranks.
 
     Attributes:
-        m: number of candidates on a slate; None for 4 + 3 ln d. Every tenth slate has two more.
+        m: number of candidates on a slate; None for 4 + 3 ln d, and one more up to
+            d = 10. Every tenth slate has two more.
         k: how many of them to rank; None lets the judge decide.
         sigma0: rough scale: the expected distance of a better point from x0, a number or one per
             coordinate; None for .3 of the range of coordinates with finite bounds, else 1.
@@ -69,7 +75,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     m: int | None = None
     k: int | None = None

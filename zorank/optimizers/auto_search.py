@@ -14,98 +14,22 @@ import numpy as np
 
 from zorank.errors import InvalidInput, short
 from zorank.estimators import rank_weights
+from zorank.optimizers.auto_state import AutoState, Frame
 from zorank.optimizers.auto_tuning import Tuning
-from zorank.optimizers.covariance import (
-    Covariance,
-    LearningRates,
-    identity,
-    learning_rates,
-)
+from zorank.optimizers.covariance import Full, LearningRates, learning_rates
+from zorank.optimizers.covariance_choice import identity
+from zorank.optimizers.rank_model import fit, ranked_points, recent
 from zorank.optimizers.settings import check_scale_size, space_of
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from zorank.optimizers.auto import Auto
 
 MIN_STEP = 1e-150
 MAX_REACH = 1e12
 """No candidate is drawn farther than this many sigma0 from the centre."""
 MAX_RADIUS_ON_SHELL = 1.5
-
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """Candidates x + r·M z_i for the directions of a round, then old candidates."""
-
-    centre: Vector
-    radius: float
-    z: NDArray[np.float64]
-    y: NDArray[np.float64]  # M z
-    old: tuple[Vector, ...]
-    space: Space
-    scale: Vector | None = None  # of the coordinates of y; None is 1
-
-    @property
-    def dim(self) -> int:
-        """The number of coordinates of a candidate."""
-        return self.centre.size
-
-    def __len__(self) -> int:
-        return len(self.z) + len(self.old)
-
-    def row(self, i: int) -> Vector:
-        """Return candidate i, first the new ones, then the old."""
-        if i >= len(self.z):
-            return self.space.place(self.old[i - len(self.z)].copy())
-        x = np.multiply(self.y[i], self.radius)
-        if self.scale is not None:
-            x *= self.scale
-        x += self.centre
-        return self.space.place(x)
-
-
-@dataclass(frozen=True, eq=False)
-class AutoState:
-    """The state of the search.
-
-    Attributes:
-        x: the centre; outside of the bounds it stands for its mirror image.
-        step: η, the length of a step divided by √d.
-        width: ρ, the distance of candidates from x divided by the length of a step.
-        covariance: of the candidates.
-        path: evolution path that adapts the step size.
-        long_path: slower evolution path that adapts the covariance.
-        x0: the centre of the first search.
-        rounds: number of answered rounds.
-        old: a good and a bad candidate of an earlier round, to be shown again.
-        proven: whether a step has won a comparison with its start.
-        before: the centre before the last step, until a step is proven.
-        restarts: number of restarts, limited to `max_doublings`.
-        champion: the best centre according to checks, since the first restart.
-        agreements: how often the judge confirmed the order of two old candidates.
-        reversals: how often it reversed it.
-        stuck: whether the last check found an old candidate as good as the new ones.
-    """
-
-    x: Vector
-    step: float
-    width: float
-    covariance: Covariance
-    path: Vector
-    long_path: Vector
-    x0: Vector
-    rounds: int = 0
-    old: tuple[Vector, ...] = ()
-    proven: bool = False
-    before: Vector | None = None
-    restarts: int = 0
-    champion: Vector | None = None
-    agreements: int = 0
-    reversals: int = 0
-    stuck: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,10 +57,12 @@ class AutoSearch:
         if self._has_converged(state):
             start = state.x0 + np.asarray(self.settings.sigma0) * rng.standard_normal(d)
             state = self.restart(state, space.place(start))
-        z = self.tuning.directions(self._slate_size(d, state.restarts), d, rng)
+        m = self._slate_size(d, state.restarts) - (state.guess is not None)
+        z = self.tuning.directions(m, d, rng)
         y = state.covariance.transform(z)
         radius = _limit_radius(space, state.step * state.width, self._scale)
-        frame = Frame(state.x, radius, z, y, self._shown_again(state), space, self._scale)
+        old = self._shown_again(state)
+        frame = Frame(state.x, radius, z, y, old, space, self._scale, state.guess)
         return Slate(frame, k=self.settings.k)
 
     def tell(self, state: AutoState, slate: Slate, answer: Answer) -> AutoState:
@@ -158,16 +84,17 @@ class AutoSearch:
                 return self._undo_first_step(state, state.before)
             state = replace(state, proven=True, before=None)
         else:
-            state = self._check(state, scores, m)
+            state = self._check(state, design, scores)
         state = _keep_old(state, slate, scores[:m])
-        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates
-            return state
+        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates or the guess
+            return replace(state, model=None, guess=None)
         rates = learning_rates(state.x.size, m)
         w = self.tuning.assign(rates.step_weights, scores[:m])
         moved = self._step(state, design, w / np.linalg.norm(w), rates)
         v = self.tuning.assign(rates.covariance_weights, scores[:m])
         covariance = state.covariance.update(design.z, design.y, v, moved.long_path, rates)
-        return replace(moved, covariance=covariance)
+        moved = replace(moved, covariance=covariance)
+        return self._model(moved, design, scores[: design.new], state.step)
 
     def best(self, state: AutoState) -> Vector:
         """Return the centre or, after a restart, the best centre of all searches."""
@@ -207,7 +134,7 @@ class AutoSearch:
 
     def _slate_size(self, d: int, restarts: int) -> int:
         m = self.settings.m
-        return (m if m is not None else 4 + int(3 * math.log(d))) << restarts
+        return (m if m is not None else self.tuning.slate_size(d)) << restarts
 
     def _begin(self, x: Vector, x0: Vector, restarts: int = 0) -> AutoState:
         """Start at x; every restart doubles m (Auger & Hansen, 2005)."""
@@ -260,18 +187,20 @@ class AutoSearch:
             long_path=np.zeros(d),
             old=(),
             before=None,
+            seen=(),
         )
 
-    def _check(self, state: AutoState, scores: Vector, m: int) -> AutoState:
+    def _check(self, state: AutoState, design: Frame, scores: Vector) -> AutoState:
         """Compare the order of old candidates with the earlier one, and x with the champion."""
-        if len(scores) == m:
+        m, new = len(design.z), design.new
+        if len(scores) == new:
             return state
         if state.champion is not None and scores[-1] < scores[-2]:
             state = replace(state, champion=state.x)
         if not state.old:
             return state
         tuning = self.tuning
-        good, bad = scores[m : m + 2]
+        good, bad = scores[new : new + 2]
         if good != bad:
             is_reversed = bool(good > bad)
             smallest = tuning.min_width(m, state.x.size, state.restarts)
@@ -311,6 +240,56 @@ class AutoSearch:
             path=path,
             long_path=long_path,
             before=None if state.proven else state.x,
+        )
+
+    def _model(self, state: AutoState, design: Frame, scores: Vector, step: float) -> AutoState:
+        """In few dimensions, learn from the last slates at once, with a quadratic model.
+
+        Its minimum is a candidate of the next slate. Answers that name only a few, or a noisy
+        judge, say too little for a model.
+        """
+        few = 2 * len(np.unique(scores)) <= len(scores)
+        if state.x.size > self.tuning.max_model_dim or isinstance(design.space, Shell):
+            return state
+        if few or design.new < self.tuning.min_model_slate:
+            return replace(state, model=None, guess=None)
+        scale = 1.0 if design.scale is None else design.scale
+        points = design.centre + design.radius * scale * design.y
+        if design.guess is not None:
+            points = np.vstack([points, design.guess])
+            if state.proven and scores[-1] == scores.min():
+                state = self._follow(state, design.guess, step)
+        credit = state.credit
+        if state.model is not None:
+            credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
+        seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
+        state = replace(state, seen=seen, model=None, guess=None, credit=credit)
+        return self._refit(state) if state.proven and not state.reversals else state
+
+    def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:
+        """Move to the model's minimum, which won; the step size follows its distance."""
+        change = min(max(state.stride, self.tuning.shortest), self.tuning.longest)
+        return replace(state, x=guess, step=self._limit_step(step * change, state))
+
+    def _refit(self, state: AutoState) -> AutoState:
+        """Fit the model, find its minimum, and adapt the covariance to its curvature."""
+        covariance, radius, d = state.covariance, state.step * state.width, state.x.size
+        if not isinstance(covariance, Full):
+            return state
+        factor = covariance.matrix
+        if self._scale is not None:
+            factor = self._scale[:, None] * factor
+        model = fit(state.seen, state.x, factor, radius)
+        if model is None:
+            return state
+        u = model.minimum(self.tuning.reach * math.sqrt(d))
+        rate = self.tuning.model_rate * max(state.credit, 0.0)
+        return replace(
+            state,
+            model=model,
+            guess=state.x + radius * (factor @ u),
+            stride=float(np.linalg.norm(u)) / math.sqrt(d),
+            covariance=covariance.shaped(model.curvatures, model.axes, rate),
         )
 
 

@@ -50,6 +50,13 @@ class Tuning:
         converged_if_stuck: the same if the last check showed no progress, as in rounding errors.
         max_doublings: restarts double the number of candidates at most this often.
         agreements_to_restart: how many checks must have confirmed an order before a restart.
+        max_model_dim: in so many dimensions at most, a quadratic model is fitted.
+        min_model_slate: slates need so many new candidates for a model.
+        reach: the farthest minimum of the model that is shown, relative to other candidates.
+        shortest: if the model's minimum wins, the smallest factor of the step size.
+        longest: the same, the largest.
+        credit_rate: the learning rate of the model's credit.
+        model_rate: how fast the covariance follows the model's curvature.
         directions: draws the directions of a round, (m, d), from (m, d, rng).
         assign: gives the weights by rank to the candidates of a round.
     """
@@ -69,10 +76,21 @@ class Tuning:
     converged_if_stuck: float = 1e-6
     max_doublings: int = 7
     agreements_to_restart: int = 8
+    max_model_dim: int = 10
+    min_model_slate: int = 5
+    reach: float = 2.0
+    shortest: float = 0.3
+    longest: float = 2.0
+    credit_rate: float = 0.3
+    model_rate: float = 0.7
     directions: Callable[[int, int, np.random.Generator], NDArray[np.float64]] = (
         orthogonal_directions
     )
     assign: Callable[[Vector, Vector], Vector] = assign_weights
+
+    def slate_size(self, d: int) -> int:
+        """Return the number of candidates, with one for the model's minimum."""
+        return 4 + int(3 * math.log(d)) + (d <= self.max_model_dim)
 
     def min_width(self, m: int, d: int, restarts: int) -> float:
         """Return the smallest ρ; more candidates average over more of a rugged landscape."""

@@ -15,19 +15,40 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from zorank.optimizers.quick_directions import quick_directions
 from zorank.types import Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FULL_DIM = 500
-"""In more dimensions only the diagonal is learned: d² entries take too many rounds."""
+"""In more dimensions a matrix takes too many rounds and too much memory (covariance_choice.py)."""
+
+MAX_ORTHOGONAL_DIM = 4000
+"""In more dimensions directions are not made orthogonal (quick_directions.py)."""
 
 MAX_RATE = 0.3
 """The largest learning rate of the full covariance."""
 
 MAX_STRETCH = 0.5
 """The largest change of an axis in a round, as a logarithm."""
+
+MAX_SHAPING = 0.7
+"""The largest change of an axis by a model in a round, as a logarithm."""
+
+MAX_CURVATURE_RATIO = 1e3
+"""Of the curvatures of a model that are told apart."""
+
+MIN_SCALED_DIM = 11
+"""From so many dimensions on, scales of coordinates are learned apart; below, a model does it."""
+
+TREND_RATE = 0.2
+NOISE_LEVEL = 1.5
+"""Trends smaller than so many standard deviations of noise are ignored."""
+
+SCALE_RATE = 1 / 3
+OBLIQUE = 0.4
+"""At this mean logarithm of squared row norms of M, coordinates are no longer scaled."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +129,16 @@ class Covariance(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Full:
-    """A d × d matrix M."""
+    """A d × d matrix M.
+
+    Attributes:
+        matrix: M.
+        trend: of the scales of coordinates (see `_scale_change`); None if they are not learned
+            apart from M.
+    """
 
     matrix: NDArray[np.float64]
+    trend: Vector | None = None
 
     def transform(self, z: Directions) -> Directions:
         """Return M z for each direction z."""
@@ -139,7 +167,51 @@ class Full:
             matrix += np.outer(matrix @ path * (math.expm1(stretch) / length), path)
             growth += stretch
         matrix *= math.exp(-growth / d)
-        return Full(matrix)
+        if self.trend is None:
+            return Full(matrix)
+        squares = np.einsum("ij,ij->i", self.matrix, self.matrix)
+        noise = math.sqrt(2 * float(v @ v))
+        gradient = v @ (y * y) / squares
+        gradient -= gradient.mean()
+        trend = (1 - TREND_RATE) * self.trend
+        trend += math.sqrt(TREND_RATE * (2 - TREND_RATE)) / noise * gradient
+        change = noise * _scale_change(trend, squares, rates.rank_m * (d + 2))
+        matrix *= np.exp(change)[:, None]
+        return Full(matrix, trend)
+
+    def shaped(self, curvatures: Vector, axes: NDArray[np.float64], rate: float) -> Full:
+        """Return the factor moved towards M A^-½, for a matrix A of which M is the unit.
+
+        Args:
+            curvatures: the eigenvalues of A.
+            axes: the eigenvectors of A, one per column.
+            rate: 0 to keep M, 1 to move to M A^-½ at once.
+        """
+        largest = float(curvatures.max())
+        if largest <= 0:
+            return self
+        change = np.log(np.maximum(curvatures, largest / MAX_CURVATURE_RATIO))
+        change = np.clip(0.5 * rate * (change.mean() - change), -MAX_SHAPING, MAX_SHAPING)
+        change -= change.mean()
+        return Full(self.matrix @ ((axes * np.exp(change)) @ axes.T), self.trend)
+
+
+def _scale_change(trend: Vector, squares: Vector, rate: float) -> Vector:
+    """Return the change of the scales of coordinates, as logarithms.
+
+    Separable functions need d scales rather than d² entries, which can be learned d times as
+    fast. `trend` averages over rounds what these scales should have been, in units of what noise
+    would cause. Coordinates within the noise do not change. The more axes of M are oblique, the
+    less do scales of coordinates help: the mean of the logarithm of `squares`, the row norms of M,
+    is 0 if M is diagonal (Hadamard), as its determinant is 1.
+    """
+    oblique = max(float(np.log(squares).mean()), 0.0)
+    if oblique >= OBLIQUE:
+        return np.zeros(len(trend))
+    rate = min(SCALE_RATE * rate, 1.0) * (1 - oblique / OBLIQUE)
+    certain = np.maximum(0.0, 1 - (NOISE_LEVEL / np.maximum(np.abs(trend), 1e-9)) ** 2)
+    change = rate * math.sqrt(TREND_RATE / (2 - TREND_RATE)) * trend * certain
+    return np.asarray(change - change.mean())
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,16 +242,14 @@ class Diagonal:
         return Diagonal(change)
 
 
-def identity(d: int) -> Covariance:
-    """Return the identity, in the representation for d dimensions."""
-    return Full(np.eye(d)) if d <= MAX_FULL_DIM else Diagonal(np.ones(d))
-
-
 def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Directions:
     """Draw m random directions of length √d; up to d of them are orthogonal.
 
-    If m > d, orthogonal frames alternate with their mirror images.
+    If m > d, orthogonal frames alternate with their mirror images. If d is very large, random
+    directions are nearly orthogonal, and quick to draw.
     """
+    if d > MAX_ORTHOGONAL_DIM:
+        return quick_directions(m, d, rng)
     if 2 * m <= d:  # well conditioned: Cholesky instead of QR is five times as fast
         z = rng.standard_normal((m, d))
         z = np.linalg.inv(np.linalg.cholesky(z @ z.T)) @ z

@@ -34,7 +34,8 @@ from zorank.types import Answer, Ranking, Vector
 
 if TYPE_CHECKING:
     from zorank.optimizers.auto import Auto
-    from zorank.optimizers.auto_search import AutoSearch, AutoState
+    from zorank.optimizers.auto_search import AutoSearch
+from zorank.optimizers.auto_state import AutoState
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,4 +301,7 @@ def _project(state: AutoState, kept: list[int]) -> AutoState:
         proven=True,
         before=None,
         champion=None if state.champion is None else state.champion[kept],
+        seen=(),
+        model=None,
+        guess=None,
     )

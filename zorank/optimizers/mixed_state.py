@@ -10,7 +10,7 @@ from zorank.slates import Points, Slate
 from zorank.types import Vector
 
 if TYPE_CHECKING:
-    from zorank.optimizers.auto_search import AutoState
+    from zorank.optimizers.auto_state import AutoState
 
 
 @dataclass(frozen=True)

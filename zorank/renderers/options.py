@@ -16,9 +16,13 @@ def option(default: Any, help: str, *, more: bool = True, **about: Any) -> Any:
         default: its value if it is not given.
         help: a sentence for the form and the documentation.
         more: whether the form hides it under More.
-        about: further properties. `choices`: the only values. `path`: a function that makes the
-            paths in a value absolute, of an option that names files; `zorank runs set` can change
-            it. `several`: the command line may repeat it, and joins the values with commas.
+        about: further properties. `choices`: the only values. `type`: the kind of form field, such
+            as "photo". `file`: takes the value that the command line gives, such as a path, and
+            returns the one that runs store. `stored`: checks a value that a run, a request or an
+            export gives, and returns it; the constructor may accept more. `path`: a function that
+            makes the paths in a value absolute, of an option that names files where they are;
+            `zorank runs set` can change it. `several`: the command line may repeat it, and joins
+            the values with commas.
     """
     return dataclasses.field(default=default, metadata={"help": help, "more": more, **about})
 
@@ -45,6 +49,7 @@ def _form_field(field: dataclasses.Field[Any]) -> dict[str, Any] | None:
         return None
     about = field.metadata
     described = {"name": field.name, "type": _KINDS[type(default)], "default": default}
+    described["type"] = about.get("type", described["type"])
     if choices := about.get("choices"):
         described |= {"type": "choice", "choices": list(choices)}
     return {**described, "help": about.get("help", ""), "more": bool(about.get("more"))}

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from zorank.errors import StoreError
 from zorank.protocols import Store
+from zorank.renderers.style.photos import LARGEST_FILE
 from zorank.studio.access import Access, invited, is_owner, resolve
 from zorank.studio.address import DEFAULT_PORTS, PublicURL, split_host
 from zorank.studio.cookies import LIFETIME, SessionCookies
@@ -47,9 +48,9 @@ HEALTH = "/healthz"
 OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
-UPLOADS = {"/api/runs": 4 * 1024 * 1024}
-"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: a run may start
-at a vector."""
+UPLOADS = {"/api/photos": LARGEST_FILE, "/api/runs": 4 * 1024 * 1024}
+"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: photos, and runs
+that start at a vector."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
@@ -220,7 +221,7 @@ class GuardMiddleware:
                 if body is not None:
                     await self.app(request.scope, _replayed(body, receive), send)
                     return
-                refused = 413, "the request's body is too large"
+                refused = 413, self._too_large(request)
         status, sentence = refused
         response = self._refuse(request, status, sentence)
         if status == 429:
@@ -228,10 +229,16 @@ class GuardMiddleware:
         await response(request.scope, receive, send)
 
     def _largest(self, request: Request) -> int:
+        """Return how many bytes a body may have."""
         access: Access | None = getattr(request.state, "access", None)
         path = request.scope["path"].removeprefix(self.guard.prefix)
         is_owner = access is not None and access.role == "owner"
         return UPLOADS.get(path, LARGEST_BODY) if is_owner else LARGEST_BODY
+
+    def _too_large(self, request: Request) -> str:
+        most = self._largest(request)
+        advice = "" if most == LARGEST_BODY else f"; at most {most // 2**20} MiB are taken"
+        return "the request's body is too large" + advice
 
     async def _refusal(self, request: Request) -> tuple[int, str] | None:
         if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":

@@ -17,6 +17,7 @@ from zorank._raters import MEMBER
 from zorank.errors import InvalidInput, StoreError, ZorankError
 from zorank.protocols import Store
 from zorank.renderers.interface import Offered, kinds_of
+from zorank.renderers.style.kept import KeptPhotos
 from zorank.slates import Slate
 from zorank.studio import judging, look_worker
 from zorank.studio.access import OWNER, Access
@@ -45,6 +46,7 @@ class Studio:
         stored: lists the runs in the store, and reads them.
         rounds: moves a run from round to round.
         people: invites, lists and forgets people.
+        photos: the photos that were chosen for runs.
         clock: returns the time in seconds since 1970.
         has_pages: whether a run has open pages.
         counts: how many `answers` and `ballots` were stored.
@@ -80,6 +82,7 @@ class Studio:
         self.stored = StoredRuns(store, self.renderers, self.panel)
         self._maker = RunMaker(store, self.renderers, self.panel, method, start=start)
         self.people = People(store, self.meta, self._people_changed)
+        self.photos = KeptPhotos.of_user()
         self.clock: Callable[[], float] = time.time
         self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
         self.rounds = Rounds(
@@ -96,6 +99,7 @@ class Studio:
     def create(self, new: RunSettings) -> str:
         """Create a run and return its id."""
         session = self._maker.make(new)
+        self._hold_photos(session)
         with session.lock:
             self.rounds.recover(session)
         self._sessions.add(session)
@@ -230,6 +234,7 @@ class Studio:
         name = branch.run.name
         links = [key for key in branch.meta if key == "invitation" or key.startswith(MEMBER)]
         self.store.change_meta(name, {"title": title}, dropped=links)
+        self._hold_photos(branch)
         with branch.lock:
             self.rounds.recover(branch)
         self._sessions.add(branch)
@@ -243,8 +248,18 @@ class Studio:
             if run_id not in [record.name for record in self.stored.records()]:
                 raise
         self.store.delete(run_id)
+        self.photos.release(run_id)
         self._forget(run_id)
         self.on_change(run_id, True)
+
+    def _hold_photos(self, session: Session) -> None:
+        """Keep the photos of a new run until it is deleted; without them there is no run."""
+        name = session.run.name
+        try:
+            self.photos.hold(session.meta["renderer_options"].values(), name)
+        except InvalidInput:
+            self.store.delete(name)
+            raise
 
     def _forget(self, run_id: str) -> None:
         """Drop everything that this process has of a deleted run."""

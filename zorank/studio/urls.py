@@ -23,6 +23,10 @@ class Urls:
         """Return the URL of a renderer's example picture."""
         return f"{self.root}/api/renderers/{renderer}/sample"
 
+    def photo(self, digest: str) -> str:
+        """Return the URL of a kept photo."""
+        return f"{self.root}/api/photos/{digest}"
+
     def run(self, name: str, path: str) -> str:
         """Return the URL of something that belongs to a run."""
         return f"{self.root}/api/runs/{name}/{path}"

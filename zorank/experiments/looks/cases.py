@@ -17,6 +17,7 @@ from zorank import rng
 from zorank.errors import unknown_name
 from zorank.experiments.looks.boxes import box_taste
 from zorank.experiments.looks.held_out_tastes import HELD_OUT_KINDS
+from zorank.experiments.looks.painting_styles import PAINTERS, style_taste
 from zorank.experiments.looks.picture_tastes import (
     NUMBER_KINDS,
     SKETCHED_KINDS,
@@ -26,13 +27,14 @@ from zorank.experiments.looks.picture_tastes import (
 )
 from zorank.experiments.picture_qualities import Picture, taste_in_pictures
 from zorank.experiments.simulated_raters import Taste
-from zorank.looks import PLANS, for_renderer
+from zorank.looks import PLANS, LookPlan, for_renderer
 from zorank.protocols import Looks
 from zorank.renderers import Landscape
+from zorank.renderers.style import ANY, MAIN, MIX
 from zorank.slates import Shell
 from zorank.types import Vector
 
-LANDSCAPE, DREAM, PEERS = "landscape", "dream", "peers"
+LANDSCAPE, DREAM, PEERS, STYLE = "landscape", "dream", "peers", "style"
 EYE = Landscape(size=64)
 """The renderer whose pictures the simulated rater sees."""
 RANDOM_PICTURES = 400
@@ -40,6 +42,7 @@ RANDOM_PICTURES = 400
 CACHED_PICTURES = 4096
 PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
 """The number of looks, as the studio plans it on an ordinary machine."""
+STYLE_PLANS = {ANY: PLANS[0.25], MAIN: PLANS[0.25], MIX: PLANS[0.05]}
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
 """The tastes in landscapes, by name."""
@@ -49,6 +52,8 @@ def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
     """Return a taste, standardised over random candidates."""
     if part == PEERS:
         return box_taste(name, dim, seed)
+    if part == STYLE:
+        return style_taste(name, seed)
     return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
 
 
@@ -117,14 +122,20 @@ def _dreams(prompt: str) -> Callable[[Vector], Picture]:
     return lambda x: cached(np.ascontiguousarray(x, dtype=np.float64).tobytes())
 
 
+def plan_of(part: str, name: str) -> LookPlan | None:
+    """Return how many looks a run has; None in a box."""
+    return STYLE_PLANS[name] if part == STYLE else PLAN_OF.get(part)
+
+
 @lru_cache(maxsize=2)
-def looks_of(part: str, seed: int) -> Looks | None:
-    """Return the looks of candidates in a run with this seed; None in a box."""
-    if part == PEERS:
+def looks_of(part: str, name: str, seed: int) -> Looks | None:
+    """Return the looks of candidates in a run with this taste and seed; None in a box."""
+    plan = plan_of(part, name)
+    if plan is None:
         return None
-    renderer: Any = Landscape()
+    renderer: Any = PAINTERS[name] if part == STYLE else Landscape()
     if part == DREAM:
         from zorank.experiments.paper.latents import renderer_of
 
         renderer = renderer_of(None, dream_prompt(seed))
-    return for_renderer(renderer, seed, PLAN_OF[part])
+    return for_renderer(renderer, seed, plan)

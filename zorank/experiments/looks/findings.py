@@ -16,7 +16,8 @@ import numpy as np
 from zorank.experiments import studies
 from zorank.experiments.claims import Claim
 from zorank.experiments.looks.boxes import FAMILIES
-from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS
+from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS, STYLE
+from zorank.experiments.looks.painting_styles import MEANINGS
 from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS
 from zorank.experiments.looks.study import (
     ALGORITHM_3,
@@ -65,7 +66,9 @@ def group_of(case: Condition) -> str:
 
 def meaning_of(case: Condition) -> str:
     """Return a description of the taste of a case."""
-    return FAMILIES[case.taste][0] if case.part == PEERS else KINDS[case.taste].meaning
+    if case.part in (PEERS, STYLE):
+        return FAMILIES[case.taste][0] if case.part == PEERS else MEANINGS[case.taste]
+    return KINDS[case.taste].meaning
 
 
 def label_of(case: Condition) -> str:
@@ -132,6 +135,8 @@ def claims(study: Study, results: Results) -> list[Claim]:
     if DREAM in study.parts:
         dreams = leads(study, results, study.cases(DREAM), PROCESS)
         found += _claimed("dream: minus rank-process", dreams, 0.5)
+    if STYLE in study.parts:
+        found += _in_styles(study, results)
     if PEERS in study.parts:
         found += _level_with_botorch(study, results) + _time_ratio(study, results)
     return found
@@ -160,6 +165,15 @@ def _in_landscapes(study: Study, results: Results, noise: float) -> list[Claim]:
         name = f"{where}: after 10 rounds minus rank-process after 20, perceptual tastes"
         found += _claimed(name, early, 0.0)
     return found
+
+
+def _in_styles(study: Study, results: Results) -> list[Claim]:
+    """Claim, for each taste, to be a standard deviation above the best of as many random ones."""
+    claims = []
+    for case in study.cases(STYLE):
+        words = f"style, {case.taste} (d = {case.dim}): minus best of {study.pictures} random"
+        claims += _claimed(words, leads(study, results, [case], RANDOM), 1.0)
+    return claims
 
 
 def _claimed(

@@ -1,10 +1,11 @@
 """The study of looks: raters judge pictures, and methods may use what pictures look like.
 
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
-with a seed. There are three parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
-d = 4,096) and "peers" (points in a box, compared with preferential Bayesian optimisation of other
-libraries). The seed determines the first slate, the rater's noise and the random part of a taste.
-μ and the prior of qEUBO are tried over a grid; `findings` picks the best in hindsight.
+with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
+d = 4,096), "style" (a photo in painting styles, d = 100, 20 or 26; only if named) and "peers"
+(points in a box, compared with preferential Bayesian optimisation of other libraries). The seed
+determines the first slate, the rater's noise and the random part of a taste. μ and the prior of
+qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from zorank.experiments.looks.cases import (
     KINDS,
     LANDSCAPE,
     PEERS,
-    PLAN_OF,
+    STYLE,
     looks_of,
+    plan_of,
     taste_of,
 )
 from zorank.experiments.looks.preferential_peers import QEUBO, OptunaPreferential
@@ -36,10 +38,12 @@ from zorank.experiments.simulated_raters import SimulatedRater, run_session
 from zorank.experiments.sweep import Row, Sweep
 from zorank.optimizers import make
 from zorank.protocols import AnyOptimizer, uses_looks
+from zorank.renderers.style import DIMS
 
 VERSION = "looks 1"
 M = 6
 PARTS = (LANDSCAPE, DREAM, PEERS)
+ALL_PARTS = (*PARTS, STYLE)
 LOOKS, PROCESS, ALGORITHM_3 = "rank-looks", "rank-process", "algorithm 3"
 RANDOM, NEIGHBOURS = "random", "neighbours"
 BOTORCH, OPTUNA = "qEUBO", "optuna"
@@ -51,7 +55,7 @@ class Condition:
     """A method and the case that it is measured in.
 
     Attributes:
-        part: one of `PARTS`.
+        part: one of `ALL_PARTS`.
         taste: the name of the taste.
         dim: the number of coordinates of a candidate.
         noise: the noise of the rater.
@@ -104,15 +108,15 @@ class Study:
         quick: whether this is the small study, which only checks that everything works.
         first_seed: seeds are first_seed, first_seed + 1, …; report other seeds than you tune on.
         rounds: answers after the first slate.
-        parts: some of `PARTS`.
+        parts: some of `ALL_PARTS`.
         methods: the methods to compare, in the parts where they can be used.
-        tastes, families: the tastes in landscapes and in boxes.
+        tastes, families, styles: the tastes in landscapes, in boxes, and in painting styles.
         noises: the noises of raters in landscapes.
         noise: the noise of raters in the other parts.
         dims: the dimensions of boxes.
         mus: the grid of μ.
         priors: the priors of qEUBO: 0, the default of PairwiseGP; 1, scaled by √d.
-        landscape_seeds, dream_seeds, peers_seeds: sessions per condition of a part.
+        landscape_seeds, dream_seeds, peers_seeds, style_seeds: sessions per condition of a part.
         optuna_seeds: the maximum for Optuna, which is slow.
     """
 
@@ -123,6 +127,7 @@ class Study:
     methods: tuple[str, ...] = ALL_METHODS
     tastes: tuple[str, ...] = tuple(KINDS)
     families: tuple[str, ...] = tuple(FAMILIES)
+    styles: tuple[str, ...] = tuple(DIMS)
     noises: tuple[float, ...] = (0.1, 0.3)
     noise: float = 0.1
     dims: tuple[int, ...] = (20, 62)
@@ -131,13 +136,15 @@ class Study:
     landscape_seeds: int = 20
     dream_seeds: int = 10
     peers_seeds: int = 10
+    style_seeds: int = 20
     optuna_seeds: int = 3
 
     def __post_init__(self) -> None:
-        check_names("part", self.parts, PARTS)
+        check_names("part", self.parts, ALL_PARTS)
         check_names("method", self.methods, ALL_METHODS)
         check_names("taste", self.tastes, KINDS)
         check_names("family of tastes", self.families, FAMILIES)
+        check_names("set of styles", self.styles, DIMS)
         if not self.conditions():
             raise InvalidInput(
                 "nothing is left to measure: none of these methods or tastes exists in "
@@ -157,16 +164,18 @@ class Study:
             landscape_seeds=seeds,
             dream_seeds=seeds,
             peers_seeds=seeds,
+            style_seeds=seeds,
             optuna_seeds=few,
         )
 
     def with_tastes(self, names: Sequence[str]) -> Study:
-        """Return the study with these tastes in landscapes and boxes; dream has its own."""
-        check_names("taste", names, (*KINDS, *FAMILIES))
+        """Return the study with these tastes; dream has its own."""
+        check_names("taste", names, (*KINDS, *FAMILIES, *DIMS))
         return replace(
             self,
             tastes=tuple(name for name in dict.fromkeys(names) if name in KINDS),
             families=tuple(name for name in dict.fromkeys(names) if name in FAMILIES),
+            styles=tuple(name for name in dict.fromkeys(names) if name in DIMS),
         )
 
     def grid(self, method: str) -> tuple[float | None, ...]:
@@ -182,6 +191,7 @@ class Study:
             LANDSCAPE: self.landscape_seeds,
             DREAM: self.dream_seeds,
             PEERS: self.peers_seeds,
+            STYLE: self.style_seeds,
         }[condition.part]
 
     def cases(self, part: str) -> list[Condition]:
@@ -190,13 +200,15 @@ class Study:
             found = [(t, EYE.dim, n) for n in self.noises for t in self.tastes]
         elif part == DREAM:
             found = [(DREAM_TASTE, DREAM_DIM, self.noise)]
+        elif part == STYLE:
+            found = [(name, dim, self.noise) for name, dim in DIMS.items() if name in self.styles]
         else:
             found = [(f, dim, self.noise) for dim in self.dims for f in self.families]
         return [Condition(part, *case, method="", rounds=self.rounds) for case in found]
 
     def conditions(self) -> list[Condition]:
         """Return all conditions of the parts."""
-        return [c for part in PARTS if part in self.parts for c in self._conditions(part)]
+        return [c for part in ALL_PARTS if part in self.parts for c in self._conditions(part)]
 
     def trials(self) -> list[Trial]:
         """Return all trials, seed by seed, so that partial results are balanced."""
@@ -275,7 +287,7 @@ def run_trial(trial: Trial) -> Row:
         SimulatedRater(c.noise),
         c.rounds + 1,
         trial.seed,
-        looks=looks_of(c.part, trial.seed) if uses_looks(optimizer) else None,
+        looks=looks_of(c.part, c.taste, trial.seed) if uses_looks(optimizer) else None,
     )
     return {
         "gains": session.gains,
@@ -299,7 +311,8 @@ def record(trial: Trial, row: Row) -> Row:
 
 
 def _optimizer(condition: Condition) -> AnyOptimizer:
-    if condition.method == LOOKS and condition.part in PLAN_OF:
-        return make(LOOKS, {**ON_SHELL, "pool": PLAN_OF[condition.part].pool})
+    plan = plan_of(condition.part, condition.taste)
+    if condition.method == LOOKS and plan is not None:
+        return make(LOOKS, {**ON_SHELL, "pool": plan.pool})
     methods = BOX_METHODS if condition.part == PEERS else METHODS
     return methods[condition.method](condition.setting)

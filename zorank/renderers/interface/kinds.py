@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -91,8 +92,22 @@ class RendererKind:
         return self.options.keys() >= set(options)
 
     def filled(self, given: Mapping[str, Any]) -> RendererKind:
-        """Return this kind with other defaults for new runs."""
-        return replace(self, given={**self.given, **given})
+        """Return this kind with other defaults for new runs, from whoever starts the program.
+
+        A file that an option names is taken over, now and again for every new run.
+        """
+        files = {o: take for o, take in properties(self.maker, "file").items() if o in given}
+        values = {**given, **{option: take(given[option]) for option, take in files.items()}}
+
+        def taken_again() -> dict[str, Any]:
+            found = dict(self.current())
+            for option, take in files.items():
+                with suppress(InvalidInput):  # it has been moved: what was taken is used
+                    found[option] = take(given[option])
+            return found
+
+        current = taken_again if files else self.current
+        return replace(self, given={**self.given, **values}, current=current)
 
     @property
     def defaults(self) -> dict[str, Any]:
@@ -124,8 +139,10 @@ class RendererKind:
 
     def restore(self, options: Mapping[str, Any]) -> ResolvedRenderer:
         """Make a renderer from the options of a stored run, without the defaults of new runs."""
+        checks = properties(self.maker, "stored")
+        checked = {o: checks[o](value) if o in checks else value for o, value in options.items()}
         try:
-            made = self.maker(**options)
+            made = self.maker(**checked)
         except TypeError as error:
             raise InvalidInput(
                 f"the renderer {self.name} cannot take {dict(options)}: {error}"

@@ -11,7 +11,7 @@ class OptionField(BaseModel):
     """An option of a renderer or a judge, as a form field."""
 
     name: str
-    type: Literal["number", "text", "choice"]
+    type: Literal["number", "text", "choice", "photo"]
     default: Any
     choices: list[Any] | None = Field(default=None, description="absent unless it is a choice")
     help: str

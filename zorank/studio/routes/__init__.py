@@ -7,7 +7,10 @@ response in the module of its topic in models/, add a handler to the module of i
 return files are in media.py. To add the control that calls it, see static/controls.js.
 """
 
-from zorank.studio.routes import catalog, events, order, people, rounds, runs
+from zorank.studio.routes import catalog, events, order, people, photos, rounds, runs
 
 # Routes are matched one after another: those that pages call most often come first.
-ROUTERS = (rounds.router, events.router, runs.router, people.router, catalog.router, order.router)
+ROUTERS = (
+    *(rounds.router, events.router, runs.router, people.router, catalog.router, order.router),
+    photos.router,
+)

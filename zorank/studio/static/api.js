@@ -40,9 +40,11 @@ function compareClocks(date) {
   if (Number.isFinite(difference)) serverAhead = Math.abs(difference) < 5_000 ? 0 : difference;
 }
 
-const isFile = (body) => body instanceof Blob;
+export function request(method, path, body) {
+  return body === undefined ? send(method, path) : send(method, path, JSON.stringify(body), "application/json");
+}
 
-export async function request(method, path, body) {
+async function send(method, path, body, type) {
   let response;
   try {
     response = await fetch(path, {
@@ -50,9 +52,9 @@ export async function request(method, path, body) {
       headers: {
         "X-Requested-With": "zorank",
         Accept: "application/json",
-        ...(body === undefined ? {} : { "Content-Type": isFile(body) ? "application/octet-stream" : "application/json" }),
+        ...(type ? { "Content-Type": type } : {}),
       },
-      body: body === undefined || isFile(body) ? body : JSON.stringify(body),
+      body,
     });
   } catch {
     throw new ApiError(0, SENTENCES[0]);
@@ -67,6 +69,7 @@ export async function request(method, path, body) {
 export const get = (path) => request("GET", path);
 export const post = (path, body = {}) => request("POST", path, body);
 export const patch = (path, body) => request("PATCH", path, body);
+export const upload = (path, file) => send("POST", path, file, file.type || "application/octet-stream");
 export const remove = (path) => request("DELETE", path);
 
 // Behind a proxy the studio may be below a path, such as /rank. URLs in responses have it already.

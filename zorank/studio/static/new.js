@@ -1,9 +1,10 @@
 // The form for a new run: renderer, options, judge.
 
-import { ApiError, at, get, post, runPage } from "./api.js";
+import { ApiError, at, get, post, runPage, upload } from "./api.js";
 import { attempt, hideBanner } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
 import { nounOf, thumbnail } from "./media.js";
+import { photoField } from "./photo.js";
 
 let renderers = [];
 let judges = [];
@@ -73,12 +74,16 @@ function field(option, { of = "option", label = sentence(option.name), placehold
     // The value is an index, so that numbers and booleans keep their type.
     input = el("select", common, choicesOf(option).map((choice, index) =>
       el("option", { value: index, text: choice === true ? "yes" : choice === false ? "no" : choice, selected: choice === option.default })));
+  } else if (option.type === "photo") {
+    input = photoField(option, common, (busy) => {
+      find("#start-run").disabled = busy;
+    });
   } else {
     input = el("input", { ...common, type: option.type === "number" ? "number" : "text", step: "any", autocomplete: "off" });
     input.value = option.default ?? "";
   }
   const help = option.help && el("small", { id: `${id}-help`, text: option.help });
-  if (help) input.setAttribute("aria-describedby", help.id);
+  if (help) (find("[type=file]", input) ?? input).setAttribute("aria-describedby", help.id);
   return el("div", { class: "form-row" }, el("label", { for: id, text: label }), input, help);
 }
 
@@ -184,7 +189,7 @@ async function readStart(file) {
     vector = { name: file.name, numbers };
     return file.name;
   }
-  return (await post(at("/api/starts"), file.slice(0, PNG_HEAD))).x0;
+  return (await upload(at("/api/starts"), file.slice(0, PNG_HEAD))).x0;
 }
 
 function answers() {
