@@ -29,6 +29,7 @@ class RendererKind:
             for a required option.
         given: defaults of new runs that replace those of the maker.
         current: returns further options of a new run, read when it is created.
+        fixed: options that a request for a new run cannot set.
 
     `HOOKS` explains the others; they can be read before a renderer is made.
     """
@@ -42,6 +43,7 @@ class RendererKind:
     options: Mapping[str, Any]
     given: Mapping[str, Any] = field(default_factory=dict)
     current: Callable[[], Mapping[str, Any]] = dict
+    fixed: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, name: str, found: Any) -> RendererKind:
@@ -92,6 +94,14 @@ class RendererKind:
     def filled(self, given: Mapping[str, Any]) -> RendererKind:
         """Return this kind with other defaults for new runs."""
         return replace(self, given={**self.given, **given})
+
+    def check_request(self, asked: Iterable[str]) -> None:
+        """Raise InvalidInput if a request for a new run sets an option that it cannot set."""
+        for name in self.fixed.intersection(asked):
+            raise InvalidInput(
+                f"the option {name} of the renderer {self.name} is set where the studio is "
+                "started; leave it out"
+            )
 
     @property
     def defaults(self) -> dict[str, Any]:
