@@ -2,8 +2,8 @@
 
 A candidate is N(0, I): first the weights of a blend of the noise of several seeds, if the noise is
 tuned, then one coordinate for each tuned widget; its value is at Φ(coordinate) of its range.
-`workflow` reads and changes workflows, `widgets` says what is tuned, `client` and `jobs` speak with
-ComfyUI, and `zorank_noise` is a node for its side.
+`workflow` reads and changes workflows, `widgets` says what is tuned, `client` and `jobs` speak
+with ComfyUI, and `zorank_noise` is a node for its side.
 """
 
 from __future__ import annotations

@@ -20,12 +20,15 @@ from zorank.errors import RenderError, required_by
 from zorank.renderers.comfyui.client import UNCHANGED, Client, failure
 from zorank.renderers.comfyui.workflow import Nodes, weights_of_work
 
-POLL_SECONDS = 0.5
-"""Seconds between two looks at the history without a socket."""
+POLL_SECONDS = (0.05, 1.0)
+"""Seconds between the first two looks at the history without a socket, and at most."""
 QUIET_SECONDS = 3.0
 """Seconds without a message after which the history is read although there is a socket."""
 MAX_MESSAGE = 64 * 2**20
 """Bytes of a message: a preview."""
+
+CLOSE_SECONDS = 1.0
+"""How long ComfyUI may take to confirm that a socket is closed."""
 
 _PREVIEW = 1
 _PREVIEW_HEADER = 8
@@ -79,6 +82,7 @@ class Work:
     running: Job | None = None
     news: float = 0.0
     queue: Any = None
+    pause: float = POLL_SECONDS[0]
 
     def run(self, workflows: Sequence[Nodes]) -> list[Mapping[str, Any]]:
         """Return the outputs of each workflow, by node."""
@@ -124,7 +128,8 @@ class Work:
     def _listen(self, socket: Any) -> bool:
         """Take one message, and return whether the history has to be read."""
         if socket is None:
-            time.sleep(min(POLL_SECONDS, self.patience))
+            time.sleep(min(self.pause, self.patience))
+            self.pause = min(1.5 * self.pause, POLL_SECONDS[1])
             return True
         try:
             message = socket.recv(timeout=min(QUIET_SECONDS, self.patience))
@@ -217,23 +222,23 @@ def _socket(client: Client, client_id: str) -> Iterator[Any]:
     with required_by("the renderer comfyui", "websockets", "comfyui"):
         from websockets.exceptions import WebSocketException
         from websockets.sync.client import connect
-    try:
-        opened: Any = connect(
-            f"{client.socket_url}?clientId={client_id}",
-            proxy=None,
-            open_timeout=client.seconds,
-            close_timeout=1,
-            max_size=MAX_MESSAGE,
-        )
-    except ConnectionRefusedError as error:
-        raise client.away(error) from error
-    except (OSError, WebSocketException):
-        opened = None
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            opened: Any = stack.enter_context(
+                connect(
+                    f"{client.socket_url}?clientId={client_id}",
+                    proxy=None,
+                    open_timeout=client.seconds,
+                    close_timeout=CLOSE_SECONDS,
+                    max_size=MAX_MESSAGE,
+                    max_queue=None,  # a full one would delay the end of the connection
+                )
+            )
+        except ConnectionRefusedError as error:
+            raise client.away(error) from error
+        except (OSError, WebSocketException):
+            opened = None
         yield opened
-    finally:
-        if opened is not None:
-            opened.close()
 
 
 @functools.cache
