@@ -214,8 +214,8 @@ def test_a_refusal_and_a_failure_name_the_node(server):
     with pytest.raises(RenderError) as caught:
         renderer.render([[0.0], [1.0], [2.0]])
     assert str(caught.value) == (
-        'in ComfyUI, the node "VAE Decode" (8) failed (RuntimeError: CUDA out of memory at line 3); '
-        "the run is unchanged: try again, or mend the workflow"
+        'in ComfyUI, the node "VAE Decode" (8) failed (RuntimeError: CUDA out of memory at line '
+        "3); the run is unchanged: try again, or mend the workflow"
     )
     del server.failing["8"]
     assert len(renderer.render([[0.0]])) == 1

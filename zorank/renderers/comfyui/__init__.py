@@ -218,7 +218,7 @@ def comfyui_kind(path: str, url: str, given: Mapping[str, Any]) -> RendererKind:
     """
     made = ComfyUI(workflow=str(path), url=url, **given)
     made.check()
-    options = {name: getattr(made, name) for name in ("workflow", *OPTIONS)}
+    options = {"workflow": "", **OPTIONS}
     return RendererKind(
         "comfyui",
         partial(_restored, made.url),
@@ -227,6 +227,7 @@ def comfyui_kind(path: str, url: str, given: Mapping[str, Any]) -> RendererKind:
         description=made.description,
         tells_progress=True,
         options=options,
+        given={name: getattr(made, name) for name in options},
         fixed=frozenset({"workflow"}),
     )
 

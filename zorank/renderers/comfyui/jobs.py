@@ -20,10 +20,12 @@ from zorank.errors import RenderError, required_by
 from zorank.renderers.comfyui.client import UNCHANGED, Client, failure
 from zorank.renderers.comfyui.workflow import Nodes, weights_of_work
 
-POLL_SECONDS = (0.05, 1.0)
+POLL_SECONDS = (0.05, 0.5)
 """Seconds between the first two looks at the history without a socket, and at most."""
 QUIET_SECONDS = 3.0
-"""Seconds without a message after which the history is read although there is a socket."""
+"""Seconds after which the history is read although there is a socket."""
+TICK_SECONDS = 0.25
+"""Seconds between calls of `progress`, which raises if the studio ends."""
 MAX_MESSAGE = 64 * 2**20
 """Bytes of a message: a preview."""
 
@@ -70,7 +72,7 @@ class Work:
     Attributes:
         client: where they run.
         patience: seconds without any news after which they are given up.
-        progress: called with the shares of all jobs, as they change.
+        progress: called often with the shares of all jobs; if it raises, they are given up.
         preview: called with the position of a job and an intermediate picture.
     """
 
@@ -81,6 +83,7 @@ class Work:
     jobs: list[Job] = field(default_factory=list)
     running: Job | None = None
     news: float = 0.0
+    polled: float = 0.0
     queue: Any = None
     pause: float = POLL_SECONDS[0]
 
@@ -110,7 +113,7 @@ class Work:
         return [job for job in self.jobs if job.outputs is None]
 
     def _follow(self, socket: Any) -> None:
-        self.news = time.monotonic()
+        self.news = self.polled = time.monotonic()
         while self._waiting():
             try:
                 ended = self._listen(socket)
@@ -118,7 +121,7 @@ class Work:
                 socket, ended = None, True
             if ended:
                 self._poll()
-                self.progress([job.share for job in self.jobs])
+            self.progress([job.share for job in self.jobs])
             if time.monotonic() - self.news > self.patience:
                 raise RenderError(
                     f"ComfyUI at {self.client.url} has made no progress for {self.patience:g} s; "
@@ -132,9 +135,9 @@ class Work:
             self.pause = min(1.5 * self.pause, POLL_SECONDS[1])
             return True
         try:
-            message = socket.recv(timeout=min(QUIET_SECONDS, self.patience))
+            message = socket.recv(timeout=min(TICK_SECONDS, self.patience))
         except TimeoutError:
-            return True
+            return time.monotonic() - self.polled > min(QUIET_SECONDS, self.patience)
         except Exception as error:  # the library has many
             raise _SocketFailed from error
         if isinstance(message, bytes):
@@ -165,11 +168,11 @@ class Work:
             job.advance(str(about["node"]), float(about["value"]) / max(float(about["max"]), 1.0))
         else:
             return kind in ("executing", "execution_error", "execution_interrupted")
-        self.progress([each.share for each in self.jobs])
         return False
 
     def _poll(self) -> None:
         """Read what has ended; raise if a workflow failed or was lost."""
+        self.polled = time.monotonic()
         queue = self.client.queue()
         if queue != self.queue:  # others are served, so it moves
             self.news, self.queue = time.monotonic(), queue
