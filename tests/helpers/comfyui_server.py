@@ -1,8 +1,9 @@
 """A stand-in for ComfyUI: its protocol over real HTTP and websockets on loopback, in threads.
 
 It has `/prompt`, `/history/{id}`, `/view`, `/object_info/{class}`, `/queue`, `/interrupt` and
-`/ws`, as far as clients use them, checks workflows as ComfyUI does, runs one at a time, and makes real
-PNG files. It can be stopped in the middle of a workflow, as if killed, and started again.
+`/ws`, as far as clients use them. It checks workflows as ComfyUI does, runs one at a time, and
+makes real PNG files. It can be stopped in the middle of a workflow, as if killed, and started
+again.
 """
 
 import base64

@@ -50,6 +50,7 @@ class LooksPart(StrEnum):
     landscape = "landscape"
     dream = "dream"
     peers = "peers"
+    faces = "faces"
 
 
 @app.callback()
@@ -159,7 +160,7 @@ def looks(
 
     rank-looks learns from what pictures look like, rank-process only from the coordinates of
     candidates. A rater picks one of six random pictures, then ranks six in each of 20 rounds.
-    Gains are in standard deviations of utility among random pictures. There are three parts:
+    Gains are in standard deviations of utility among random pictures. There are four parts:
 
     landscape: d = 62, 19 tastes, two noises. "sketched": tastes that rank-looks was developed on;
     "held out": other kinds, such as a target picture, a palette or the rule of thirds; "numbers":
@@ -171,6 +172,9 @@ def looks(
     peers: points in a box, no pictures. The comparison includes BoTorch's qEUBO, with the best of
     two priors in hindsight, and Optuna's PreferentialGPSampler (extra peers); each of their
     sessions takes minutes.
+
+    faces: a GAN, judged by a model of facial expressions. It runs only if named, with the folder of the
+    models that examples/faces.py makes in the environment variable ZORANK_FACES.
 
     Ctrl-C loses no finished session: run the same command again to continue. Finished sessions are
     stored in OUT/looks.cells.jsonl; runs with other seeds, methods or tastes add to them.

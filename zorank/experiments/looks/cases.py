@@ -15,6 +15,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import unknown_name
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import box_taste
 from zorank.experiments.looks.held_out_tastes import HELD_OUT_KINDS
 from zorank.experiments.looks.picture_tastes import (
@@ -32,13 +33,13 @@ from zorank.renderers import Landscape
 from zorank.slates import Shell
 from zorank.types import Vector
 
-LANDSCAPE, DREAM, PEERS = "landscape", "dream", "peers"
+LANDSCAPE, DREAM, PEERS, FACES = "landscape", "dream", "peers", "faces"
 EYE = Landscape(size=64)
 """The renderer whose pictures the simulated rater sees."""
 RANDOM_PICTURES = 400
 """The number of random landscapes that tastes are standardised over."""
 CACHED_PICTURES = 4096
-PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
+PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25], FACES: PLANS[0.05]}
 """The number of looks, as the studio plans it on an ordinary machine."""
 
 KINDS: dict[str, Kind] = {**SKETCHED_KINDS, **HELD_OUT_KINDS, **NUMBER_KINDS}
@@ -49,6 +50,8 @@ def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
     """Return a taste, standardised over random candidates."""
     if part == PEERS:
         return box_taste(name, dim, seed)
+    if part == FACES:
+        return faces.taste()
     return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
 
 
@@ -122,7 +125,7 @@ def looks_of(part: str, seed: int) -> Looks | None:
     """Return the looks of candidates in a run with this seed; None in a box."""
     if part == PEERS:
         return None
-    renderer: Any = Landscape()
+    renderer: Any = faces.Faces() if part == FACES else Landscape()
     if part == DREAM:
         from zorank.experiments.paper.latents import renderer_of
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from zorank.experiments import studies
 from zorank.experiments.claims import Claim
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import FAMILIES
-from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS
+from zorank.experiments.looks.cases import DREAM, FACES, KINDS, LANDSCAPE, PEERS
 from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS
 from zorank.experiments.looks.study import (
     ALGORITHM_3,
@@ -65,6 +66,8 @@ def group_of(case: Condition) -> str:
 
 def meaning_of(case: Condition) -> str:
     """Return a description of the taste of a case."""
+    if case.part == FACES:
+        return faces.MEANING
     return FAMILIES[case.taste][0] if case.part == PEERS else KINDS[case.taste].meaning
 
 
@@ -134,6 +137,9 @@ def claims(study: Study, results: Results) -> list[Claim]:
         found += _claimed("dream: minus rank-process", dreams, 0.5)
     if PEERS in study.parts:
         found += _level_with_botorch(study, results) + _time_ratio(study, results)
+    if FACES in study.parts:
+        smiles = leads(study, results, study.cases(FACES), RANDOM)
+        found += _claimed(f"faces: minus best of {study.pictures} random", smiles, 1.0)
     return found
 
 

@@ -1,9 +1,9 @@
 """The study of looks: raters judge pictures, and methods may use what pictures look like.
 
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
-with a seed. There are three parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
-d = 4,096) and "peers" (points in a box, compared with preferential Bayesian optimisation of other
-libraries). The seed determines the first slate, the rater's noise and the random part of a taste.
+with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
+d = 4,096), "peers" (points in a box, compared with preferential Bayesian optimisation of other
+libraries) and, if named, "faces" (a GAN, d = 512, and a model as the judge). The seed determines the first slate, the rater's noise and the random part of a taste.
 μ and the prior of qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
@@ -19,10 +19,12 @@ from zorank.errors import InvalidInput, unknown_name
 from zorank.experiments import studies
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.judges.study import algorithm_3
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
 from zorank.experiments.looks.cases import (
     DREAM,
     EYE,
+    FACES,
     KINDS,
     LANDSCAPE,
     PEERS,
@@ -39,7 +41,9 @@ from zorank.protocols import AnyOptimizer, uses_looks
 
 VERSION = "looks 1"
 M = 6
-PARTS = (LANDSCAPE, DREAM, PEERS)
+PARTS = (LANDSCAPE, DREAM, PEERS, FACES)
+USUAL_PARTS = (LANDSCAPE, DREAM, PEERS)
+"""The parts that need nothing but libraries."""
 LOOKS, PROCESS, ALGORITHM_3 = "rank-looks", "rank-process", "algorithm 3"
 RANDOM, NEIGHBOURS = "random", "neighbours"
 BOTORCH, OPTUNA = "qEUBO", "optuna"
@@ -112,14 +116,14 @@ class Study:
         dims: the dimensions of boxes.
         mus: the grid of μ.
         priors: the priors of qEUBO: 0, the default of PairwiseGP; 1, scaled by √d.
-        landscape_seeds, dream_seeds, peers_seeds: sessions per condition of a part.
+        landscape_seeds, dream_seeds, peers_seeds, faces_seeds: sessions per condition of a part.
         optuna_seeds: the maximum for Optuna, which is slow.
     """
 
     quick: bool = False
     first_seed: int = 3000
     rounds: int = 20
-    parts: tuple[str, ...] = PARTS
+    parts: tuple[str, ...] = USUAL_PARTS
     methods: tuple[str, ...] = ALL_METHODS
     tastes: tuple[str, ...] = tuple(KINDS)
     families: tuple[str, ...] = tuple(FAMILIES)
@@ -131,6 +135,7 @@ class Study:
     landscape_seeds: int = 20
     dream_seeds: int = 10
     peers_seeds: int = 10
+    faces_seeds: int = 10
     optuna_seeds: int = 3
 
     def __post_init__(self) -> None:
@@ -162,6 +167,7 @@ class Study:
             landscape_seeds=seeds,
             dream_seeds=seeds,
             peers_seeds=seeds,
+            faces_seeds=seeds,
             optuna_seeds=few,
         )
 
@@ -189,6 +195,7 @@ class Study:
             LANDSCAPE: self.landscape_seeds,
             DREAM: self.dream_seeds,
             PEERS: self.peers_seeds,
+            FACES: self.faces_seeds,
         }[condition.part]
 
     def cases(self, part: str) -> list[Condition]:
@@ -197,6 +204,8 @@ class Study:
             found = [(t, EYE.dim, n) for n in self.noises for t in self.tastes]
         elif part == DREAM:
             found = [(DREAM_TASTE, DREAM_DIM, self.noise)]
+        elif part == FACES:
+            found = [(faces.TASTE, faces.DIM, self.noise)]
         else:
             found = [(f, dim, self.noise) for dim in self.dims for f in self.families]
         return [Condition(part, *case, method="", rounds=self.rounds) for case in found]
@@ -264,6 +273,8 @@ def study_for(
     study = study.with_tastes(tastes) if tastes else study
     study = study.with_seeds(seeds) if seeds else study
     load_figure()
+    if FACES in study.parts:
+        faces.check_models()
     for condition in {(c.part, c.method): c for c in study.conditions()}.values():
         optimizer = _optimizer(condition)
         if condition.part == PEERS:
