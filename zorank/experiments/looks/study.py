@@ -217,7 +217,7 @@ class Study:
 
     def trials(self) -> list[Trial]:
         """Return all trials, seed by seed, so that partial results are balanced."""
-        revised = [(c, studies.revision_of(_optimizer(c))) for c in self.conditions()]
+        revised = [(c, studies.revision_of(optimizer_of(c))) for c in self.conditions()]
         most = max(self.seeds(c) for c, _ in revised)
         return [
             studies.Trial(c, self.first_seed + n, revision)
@@ -277,7 +277,7 @@ def study_for(
     if FACES in study.parts:
         faces.check_models()
     for condition in {(c.part, c.method): c for c in study.conditions()}.values():
-        optimizer = _optimizer(condition)
+        optimizer = optimizer_of(condition)
         if condition.part == PEERS:
             optimizer.init(np.ones(2))
     return study
@@ -286,7 +286,7 @@ def study_for(
 def run_trial(trial: Trial) -> Row:
     """Run one session; return its row."""
     c = trial.condition
-    optimizer = _optimizer(c)
+    optimizer = optimizer_of(c)
     session = run_session(
         optimizer,
         taste_of(c.part, c.taste, c.dim, trial.seed),
@@ -317,7 +317,8 @@ def record(trial: Trial, row: Row) -> Row:
     return studies.record(trial, asdict(trial.condition), results)
 
 
-def _optimizer(condition: Condition) -> AnyOptimizer:
+def optimizer_of(condition: Condition) -> AnyOptimizer:
+    """Return the method of a condition."""
     if condition.method == LOOKS and condition.part in PLAN_OF:
         return make(LOOKS, {**ON_SHELL, "pool": PLAN_OF[condition.part].pool})
     methods = BOX_METHODS if condition.part == PEERS else METHODS

@@ -6,7 +6,6 @@ Requests go to one address only: redirects and proxies are not followed.
 from __future__ import annotations
 
 import contextlib
-import http.client
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from zorank.renderers.comfyui.workflow import Nodes, label
 
 CONNECT_SECONDS = 30.0
 """How long ComfyUI may take to answer one request."""
+OK, BAD_REQUEST = 200, 400
 MAX_ANSWER = 256 * 2**20
 """Bytes of an answer."""
 
@@ -57,9 +57,9 @@ class Client:
         body = {"prompt": nodes, "client_id": client_id, "prompt_id": prompt_id}
         status, data = self._request("POST", "/prompt", body)
         answer = _parsed(data)
-        if status == http.client.OK and isinstance(answer, dict) and "prompt_id" in answer:
+        if status == OK and isinstance(answer, dict) and "prompt_id" in answer:
             return str(answer["prompt_id"])
-        if status == http.client.BAD_REQUEST and isinstance(answer, dict):
+        if status == BAD_REQUEST and isinstance(answer, dict):
             raise RenderError(refusal(nodes, answer))
         raise self._unexpected(status, "/prompt")
 
@@ -83,7 +83,7 @@ class Client:
         """Return the file of a picture that a workflow has made."""
         place = {name: str(picture.get(name, "")) for name in ("filename", "subfolder", "type")}
         status, data = self._request("GET", "/view?" + urlencode(place))
-        if status != http.client.OK:
+        if status != OK:
             raise self._unexpected(status, f"/view of {short(place['filename'])}")
         return data
 
@@ -98,7 +98,7 @@ class Client:
 
     def _json(self, method: str, path: str) -> Any:
         status, data = self._request(method, path)
-        if status != http.client.OK:
+        if status != OK:
             raise self._unexpected(status, path)
         answer = _parsed(data)
         if answer is None:
@@ -108,6 +108,8 @@ class Client:
         return answer
 
     def _request(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
+        import http.client  # imported here, because it takes a while
+
         address = urlsplit(self.url)
         https = address.scheme == "https"
         kind = http.client.HTTPSConnection if https else http.client.HTTPConnection

@@ -250,8 +250,9 @@ def _unfinished() -> dict[str, Client]:
     left: dict[str, Client] = {}
 
     def abandon_all() -> None:
-        for client in set(left.values()):
-            client.abandon([prompt_id for prompt_id, its in left.items() if its == client])
+        items = list(left.items())
+        for client in {client for _, client in items}:
+            client.abandon([prompt_id for prompt_id, its in items if its == client])
 
     atexit.register(abandon_all)
     return left
