@@ -39,9 +39,11 @@ def row(seed: int) -> Any:
 
 
 def main(out: str, *seeds: str) -> None:
-    """Draw one row for each seed."""
-    rows = np.concatenate([row(int(seed)) for seed in seeds])
-    Image.fromarray((255 * rows).round().astype(np.uint8)).save(out, quality=80)
+    """Draw one row for each seed; the picture is written after each of them."""
+    rows: list[Any] = []
+    for seed in seeds:
+        rows.append((255 * row(int(seed))).round().astype(np.uint8))
+        Image.fromarray(np.concatenate(rows)).save(out, quality=80)
 
 
 if __name__ == "__main__":
