@@ -60,15 +60,13 @@ class Graph:
 
     def save(self, path: Path, shape: tuple[int, ...], **outputs: str) -> None:
         """Write the model; its input is x, (n, *shape)."""
-        ends = [
-            self.nodes.append(helper.make_node("Identity", [made], [name])) or name
-            for name, made in outputs.items()
-        ]
+        for name, made in outputs.items():
+            self.nodes.append(helper.make_node("Identity", [made], [name]))
         graph = helper.make_graph(
             self.nodes,
             path.stem,
             [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", *shape])],
-            [helper.make_tensor_value_info(end, TensorProto.FLOAT, None) for end in ends],
+            [helper.make_tensor_value_info(end, TensorProto.FLOAT, None) for end in outputs],
             self.constants,
         )
         opset = [helper.make_opsetid("", 17)]
