@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.errors import InvalidInput, required_by, unknown_name
+from zorank.errors import InvalidInput, check_names, required_by
 from zorank.experiments.peers import GUESTS, PEERS
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
@@ -73,9 +73,7 @@ class Study:
     functions: tuple[int, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        for name in self.peers:
-            if name not in PEERS and name not in GUESTS:
-                raise unknown_name("peer", name, (*PEERS, *GUESTS))
+        check_names("peer", self.peers, (*PEERS, *GUESTS))
 
     def trials(self) -> list[Trial]:
         """Return all trials by instance, so that the remaining time can be estimated."""
