@@ -14,7 +14,7 @@ from zorank.experiments.looks.cases import FACES
 from zorank.experiments.studies import Trial
 from zorank.testing import RendererContract
 
-CONVERT = Path(__file__).parents[2] / "examples" / "faces" / "convert.py"
+CONVERT = Path(__file__).parents[2] / "benchmarks" / "faces" / "convert.py"
 WIDTH = 4
 """Channels of the tiny generator."""
 
@@ -130,5 +130,5 @@ def test_a_session_with_looks():
 def test_the_part_is_not_usual_and_needs_its_models(monkeypatch):
     assert FACES not in looks.Study().parts
     monkeypatch.setenv(faces.VARIABLE, "nowhere")
-    with pytest.raises(InvalidInput, match=r"examples/faces/convert\.py makes.*found 'nowhere'"):
+    with pytest.raises(InvalidInput, match=r"benchmarks/faces/convert\.py makes.*found 'nowhere'"):
         looks.study_for(parts=(FACES,))

@@ -174,7 +174,7 @@ def looks(
     sessions takes minutes.
 
     faces: a GAN, judged by a model of facial expressions. It runs only if named, with the folder
-    of the models that examples/faces/convert.py makes in the environment variable ZORANK_FACES.
+    of the models that benchmarks/faces/convert.py makes in the environment variable ZORANK_FACES.
 
     Ctrl-C loses no finished session: run the same command again to continue. Finished sessions are
     stored in OUT/looks.cells.jsonl; runs with other seeds, methods or tastes add to them.

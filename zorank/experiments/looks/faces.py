@@ -1,6 +1,6 @@
 """Faces of a GAN, judged by a model of facial expressions: a real generator and a real judge.
 
-The models are not part of zorank: `examples/faces/convert.py` makes them. A rater likes what the
+The models are not part of zorank: `benchmarks/faces/convert.py` makes them. A rater likes what the
 judge calls happy: its log-odds of "happy" against the six other expressions. Looks are the
 generator's own activations at 16 × 16 pixels, which cost about a tenth of a face.
 """
@@ -45,8 +45,8 @@ def check_models() -> None:
     missing = [n for n in ("faces", "look", "expression") if not _file(folder, n).is_file()]
     if not folder or missing:
         raise InvalidInput(
-            "the part faces needs the folder of the models that examples/faces/convert.py makes, "
-            f"in the environment variable {VARIABLE}; found {folder!r}"
+            "the part faces needs the models that benchmarks/faces/convert.py makes; name their "
+            f"folder in the environment variable {VARIABLE}, found {folder!r}"
         )
 
 

