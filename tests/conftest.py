@@ -36,6 +36,7 @@ NEEDS = {
     "rl/": ("simulator",),
     "renderers/test_comfyui.py": ("server",),
     "renderers/test_diffusers.py": ("torch",),
+    "renderers/test_voice.py": ("slow",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
     "studio/browser/test_diffusers.py": ("torch",),
