@@ -14,7 +14,7 @@ from zorank.cli.common import (
     read_pairs,
     read_values,
 )
-from zorank.errors import MissingExtra
+from zorank.errors import InvalidInput, MissingExtra
 
 HELP = {
     "folder": "Rank what is there: the pictures, sounds or texts of a folder, or the rows of a "
@@ -24,6 +24,8 @@ HELP = {
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, or the hub id of a downloaded one.",
     "photo": "The photo that the renderer style paints, a JPEG, PNG or WebP file; it is copied.",
+    "workflow": "A workflow of ComfyUI in its API format, for the renderer comfyui.",
+    "url": "Where that ComfyUI listens; by default http://127.0.0.1:8188.",
     "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
     "store": "Where runs are stored: a URL or a file.",
@@ -61,6 +63,8 @@ def studio(
     negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
     model: Annotated[str | None, _option("model")] = None,
     photo: Annotated[str | None, _option("photo")] = None,
+    workflow: Annotated[str | None, _option("workflow")] = None,
+    url: Annotated[str | None, _option("url")] = None,
     env: Annotated[str | None, _option("env")] = None,
     option: Annotated[list[str] | None, _option("option")] = None,
     store: Annotated[str | None, _option("store")] = None,
@@ -92,6 +96,7 @@ def studio(
             select_judges,
             select_method,
             select_renderers,
+            select_workflow,
         )
         from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
@@ -104,7 +109,15 @@ def studio(
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or []), **given}
     allow_environment(options.get("env"))
-    if folder is None:
+    if renderer in (None, "comfyui") and folder is None and workflow is not None:
+        renderer = "comfyui"
+    elif workflow is not None or (url is not None and renderer != "comfyui"):
+        raise InvalidInput(
+            "--workflow and --url are for ComfyUI; combine them with --renderer comfyui only"
+        )
+    if renderer == "comfyui" and folder is None:
+        offered = select_workflow(workflow, url, options)
+    elif folder is None:
         offered = select_renderers(renderer, load_object, options)
     else:
         offered, left_out = select_folder(folder, [renderer, method, *options])

@@ -69,6 +69,7 @@ class RunMaker:
         if new.renderer not in self.renderers:
             raise unknown_name("renderer", new.renderer, self.renderers)
         kind = self.renderers[new.renderer]
+        kind.check_request(new.options)
         options = {**kind.defaults, **new.options}
         new = replace(new, options=options, method=self._chosen(new.method))
         renderer = kind.restore(options)
