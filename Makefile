@@ -41,6 +41,7 @@ quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator
 
 # Left out by name, because even collecting them imports torch or a simulator.
 HEAVY := tests/studio/browser tests/notebook/browser tests/studio/test_fuzz.py tests/renderers/test_diffusers.py \
+    tests/renderers/test_diffusers_artist.py \
     tests/torch tests/rl
 
 light: $(INSTALLED)

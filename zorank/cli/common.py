@@ -9,13 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 
 from zorank import stores
 from zorank.errors import InvalidInput
 from zorank.protocols import Store
-from zorank.types import Vector
+from zorank.types import Vector, as_vector
 
 out = Console()
 log = Console(stderr=True)
@@ -74,14 +75,14 @@ def allow_environment(env: str | None) -> None:
         allow(env)
 
 
-def read_pairs(pairs: list[str]) -> dict[str, str]:
-    """Parse settings of the form name=value."""
-    settings = {}
+def read_pairs(pairs: list[str], several: frozenset[str] = frozenset()) -> dict[str, str]:
+    """Parse settings of the form name=value; values of `several` are joined if they repeat."""
+    settings: dict[str, str] = {}
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals:
             raise InvalidInput(f"a setting must be given as name=value, found {pair!r}")
-        settings[key] = text
+        settings[key] = f"{settings[key]},{text}" if key in several and key in settings else text
     return settings
 
 
@@ -102,6 +103,38 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text + "\n")
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from error
+
+
+def read_start(text: str) -> str | list[float]:
+    """Read --start: a seed such as seed:1234, or the file of a vector or of a picture."""
+    from zorank.renderers.picture_seeds import HEAD, seed_in
+    from zorank.renderers.starts import Seed
+
+    file = Path(text)
+    if text.startswith("seed:") and not file.exists():
+        return str(Seed.parse(text))
+    if file.suffix.lower() == ".png":
+        try:
+            with file.open("rb") as opened:
+                return str(seed_in(opened.read(HEAD)))
+        except OSError as error:
+            raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
+    numbers: list[float] = as_vector(read_vector(file), f"the start in {file}").tolist()
+    return numbers
+
+
+def read_vector(file: Path) -> Any:
+    """Read numbers from a .npy, .json, .csv or text file; also from an exported run or result."""
+    try:
+        if file.suffix == ".npy":
+            return np.load(file, allow_pickle=False)
+        if file.suffix == ".json":
+            found = json.loads(file.read_text())
+            keys = [key for key in ("best", "x") if isinstance(found, dict) and key in found]
+            return found[keys[0]] if keys else found
+        return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
+    except (OSError, ValueError, EOFError, OverflowError, RecursionError, MemoryError) as error:
+        raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
 
 
 def check_writable(path: Path) -> None:

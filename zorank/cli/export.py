@@ -61,7 +61,7 @@ def write_data(
     def renderer() -> RunRenderer:
         options = read_values(settings or [])
         allow_environment(options.get("env"))
-        return renderer_of(run.record, _offered(wanted), wanted, options)
+        return renderer_of(run.record, offered_renderers(wanted), wanted, options)
 
     with progress("render") as show:
         written = export_data(run, export, renderer, show)
@@ -72,7 +72,7 @@ def write_data(
         out.print(Text(f"{written.file} has {what}"), soft_wrap=True)
 
 
-def _offered(wanted: str | None) -> dict[str, RendererKind]:
+def offered_renderers(wanted: str | None) -> dict[str, RendererKind]:
     """Return zorank's renderers, and the user's own if it is named."""
     offered = kinds_of(renderers.REGISTRY)
     if wanted is not None and ":" in wanted:

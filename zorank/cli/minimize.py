@@ -24,6 +24,7 @@ from zorank.cli.common import (
     open_store,
     out,
     read_values,
+    read_vector,
     write_text,
 )
 from zorank.cli.terminal import make_optimizer, rank_in_terminal
@@ -265,7 +266,7 @@ def _start(dim: int | None, file: Path | None, seed: int) -> Vector:
     if dim is not None:
         _check_dim(dim)
         return np.random.default_rng(rng.check_seed(seed)).standard_normal(dim)
-    return as_vector(_read_vector(file or Path()), f"the start in {file}")
+    return as_vector(read_vector(file or Path()), f"the start in {file}")
 
 
 def _check_dim(dim: int) -> None:
@@ -277,17 +278,6 @@ def _check_dim(dim: int) -> None:
             f"one candidate of --dim {short(dim)} needs more than the {memory / 1e9:,.0f} GB of "
             "memory that this machine has; choose a smaller dimension"
         )
-
-
-def _read_vector(file: Path) -> Any:
-    try:
-        if file.suffix == ".npy":
-            return np.load(file, allow_pickle=False)
-        if file.suffix == ".json":
-            return json.loads(file.read_text())
-        return np.loadtxt(file, delimiter="," if file.suffix == ".csv" else None, ndmin=1)
-    except (OSError, ValueError, EOFError, OverflowError, RecursionError, MemoryError) as error:
-        raise InvalidInput(f"the start cannot be read from {file}: {error}") from error
 
 
 def _interval(text: str | None) -> tuple[float, float] | None:

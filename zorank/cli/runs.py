@@ -18,8 +18,9 @@ from rich.text import Text
 
 from zorank import stores
 from zorank._raters import export_rater, forget_rater
+from zorank._rebinding import rebind
 from zorank.cli import export as data
-from zorank.cli.common import StoreOption, log, out, write_text
+from zorank.cli.common import StoreOption, log, out, read_pairs, write_text
 from zorank.cli.orders import item_names, print_order
 from zorank.data_export import Export
 from zorank.errors import InvalidInput, StoreError, required_by
@@ -103,6 +104,28 @@ def show_order(
     """
     run = Run.open(_existing_store(store), name)
     print_order(order_of(run, item_names(run)), as_csv)
+
+
+@app.command("set")
+def set_options(
+    name: str,
+    options: Annotated[list[str], typer.Argument(metavar="OPTION=PATH...")],
+    store: StoreOption = None,
+    renderer: data.RendererOption = None,
+) -> None:
+    """Tell a run where its files are, if they were moved: a model, its LoRAs, a photo.
+
+    The files must be the same ones: they are loaded to see whether they fit the run. Other options
+    cannot change. The change is logged in the run; a studio uses it from the next request on.
+
+    Example: zorank runs set cheerful-lake model=/models/sd15
+    """
+    opened = _existing_store(store)
+    done = rebind(opened, name, data.offered_renderers(renderer), read_pairs(options))
+    for each in done:
+        out.print(Text(f"{each.option} is {each.new} now"), soft_wrap=True)
+    if not done:
+        out.print("nothing has changed")
 
 
 @app.command("export")

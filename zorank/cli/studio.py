@@ -12,6 +12,7 @@ from zorank.cli.common import (
     log,
     open_store,
     read_pairs,
+    read_start,
     read_values,
 )
 from zorank.errors import InvalidInput, MissingExtra
@@ -22,12 +23,15 @@ HELP = {
     "renderer": "Offer only this renderer: a name, or your own as module:object.",
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
-    "model": "The diffusion model: a folder, or the hub id of a downloaded one.",
+    "model": "The diffusion model: a folder, a .safetensors file, or the hub id of a downloaded "
+    "one.",
     "photo": "The photo that the renderer style paints, a JPEG, PNG or WebP file; it is copied.",
     "workflow": "A workflow of ComfyUI in its API format, for the renderer comfyui.",
     "url": "Where that ComfyUI listens; by default http://127.0.0.1:8188.",
     "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
+    "start": "Where new runs start: seed:N (seed:N:cuda for noise of an Nvidia GPU), a file with "
+    "a vector, or a PNG of A1111 or ComfyUI; by default people pick a start.",
     "store": "Where runs are stored: a URL or a file.",
     "host": "The address to listen on; any but loopback is reachable from the network.",
     "port": "The port; by default 8321, or a free one if it is taken.",
@@ -52,6 +56,10 @@ HELP = {
 """The help of each option of `zorank studio`."""
 
 
+REPEATED = frozenset({"lora"})
+"""Options of renderers that may be given several times."""
+
+
 def _option(name: str) -> Any:
     return typer.Option(help=HELP[name])
 
@@ -67,6 +75,7 @@ def studio(
     url: Annotated[str | None, _option("url")] = None,
     env: Annotated[str | None, _option("env")] = None,
     option: Annotated[list[str] | None, _option("option")] = None,
+    start: Annotated[str | None, _option("start")] = None,
     store: Annotated[str | None, _option("store")] = None,
     host: Annotated[str, _option("host")] = "127.0.0.1",
     port: Annotated[int | None, _option("port")] = None,
@@ -107,7 +116,7 @@ def studio(
     named = {"prompt": prompt, "negative_prompt": negative_prompt, "model": model}
     named = {**named, "photo": photo, "env": env}
     given = {name: text for name, text in named.items() if text is not None}
-    options = {**read_pairs(option or []), **given}
+    options = {**read_pairs(option or [], REPEATED), **given}
     allow_environment(options.get("env"))
     if renderer in (None, "comfyui") and folder is None and workflow is not None:
         renderer = "comfyui"
@@ -136,4 +145,5 @@ def studio(
         log_level=log_level,
         log_format=log_format,
         limits=read_limits(read_values(limit or [])),
+        start=None if start is None else read_start(start),
     )

@@ -19,7 +19,10 @@ def option(default: Any, help: str, *, more: bool = True, **about: Any) -> Any:
         about: further properties. `choices`: the only values. `type`: the kind of form field, such
             as "photo". `file`: takes the value that the command line gives, such as a path, and
             returns the one that runs store. `stored`: checks a value that a run, a request or an
-            export gives, and returns it; the constructor may accept more.
+            export gives, and returns it; the constructor may accept more. `path`: a function that
+            makes the paths in a value absolute, of an option that names files where they are;
+            `zorank runs set` can change it. `several`: the command line may repeat it, and joins
+            the values with commas.
     """
     return dataclasses.field(default=default, metadata={"help": help, "more": more, **about})
 

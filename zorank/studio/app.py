@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -80,6 +80,7 @@ def create_app(
     public_url: str | None = None,
     server_limits: Limits | None = None,
     place: SharedPlace | None = None,
+    start: str | Sequence[float] | None = None,
 ) -> FastAPI:
     """Create the studio as an ASGI application.
 
@@ -95,6 +96,7 @@ def create_app(
         public_url: the address at which people open the studio behind a proxy, with its path.
         server_limits: bounds of the loaded runs and of the event streams.
         place: the place among several server processes of one studio; None for a single one.
+        start: the start of runs that name none: a text such as "seed:1234", or a vector.
     """
     bounds = server_limits or Limits()
     app = FastAPI(
@@ -108,6 +110,7 @@ def create_app(
     studio = app.state.studio = Studio(
         *(store, renderers, workers, panel, method, limits, bounds.runs),
         shared=SharedExhibits.at(place, limits or RenderLimits()),
+        start=start,
     )
     notifier = app.state.notifier = Notifier(partial(current_events, studio))
     studio.on_change = notifier.touch

@@ -126,7 +126,7 @@ def select_method(wanted: str | None, settings: Mapping[str, Any]) -> MethodSpec
         return None
     spec = MethodSpec(wanted, settings)
     if spec.settings:
-        METHODS[wanted].make(6, "gaussian", **settings)  # wrong values show at once
+        METHODS[wanted].make(6, "gaussian", True, **settings)  # wrong values show at once
     return spec
 
 

@@ -33,7 +33,8 @@ class Method:
     Attributes:
         name: the optimizer's name.
         title, help: what the form shows.
-        make: returns the optimizer, given m, the space and the settings.
+        make: returns the optimizer, given m, the space, whether people pick the start from the
+            first slate, and the settings.
         settings: by name.
     """
 
@@ -65,16 +66,18 @@ class MethodSpec:
                 raise InvalidInput(f"{name} must be a number, found {value!r:.60}")
 
 
-def _by_looks(m: int, space: Any, pool: int) -> AnyOptimizer:
-    return RankLooks(m=m, space=space, pick=True, pool=pool)
+def _by_looks(m: int, space: Any, pick: bool, pool: int) -> AnyOptimizer:
+    return RankLooks(m=m, space=space, pick=pick, pool=pool)
 
 
-def _by_numbers(m: int, space: Any) -> AnyOptimizer:
-    return RankProcess(m=m, space=space, pick=True)
+def _by_numbers(m: int, space: Any, pick: bool) -> AnyOptimizer:
+    return RankProcess(m=m, space=space, pick=pick)
 
 
-def _algorithm_3(m: int, space: Any, **settings: float) -> AnyOptimizer:
-    options = {"m": m, "space": space, **settings}
+def _algorithm_3(m: int, space: Any, pick: bool, **settings: float) -> AnyOptimizer:
+    options: dict[str, Any] = {"m": m, "space": space, **settings}
+    if not pick:
+        return ZORankSGDMemory(**options)
     return PickStart(m=m, method=ZORankSGDMemory.name, options=options)
 
 
@@ -106,7 +109,11 @@ METHODS: dict[str, Method] = {each.name: each for each in (BY_LOOKS, BY_NUMBERS,
 
 
 def make_optimizer(
-    spec: MethodSpec | None, m: int, renderer: ResolvedRenderer, plan: LookPlan | None
+    spec: MethodSpec | None,
+    m: int,
+    renderer: ResolvedRenderer,
+    plan: LookPlan | None,
+    pick: bool = True,
 ) -> AnyOptimizer:
     """Make the optimizer of a run.
 
@@ -115,6 +122,7 @@ def make_optimizer(
         m: candidates per round.
         renderer: whose space is searched.
         plan: how many looks the run can afford; None for a run without looks.
+        pick: whether people pick the start from the first slate; else the run has one.
     """
     if renderer.item_names is not None:
         if spec is not None:
@@ -126,10 +134,10 @@ def make_optimizer(
     if spec is None:
         spec = MethodSpec((BY_NUMBERS if plan is None else BY_LOOKS).name)
     if spec.name != BY_LOOKS.name:
-        return METHODS[spec.name].make(m, renderer.space, **spec.settings)
+        return METHODS[spec.name].make(m, renderer.space, pick, **spec.settings)
     if plan is None:
         raise InvalidInput(
             f"{spec.name} needs a renderer that computes looks quickly, and {renderer.title} does "
             f"not; choose {BY_NUMBERS.name}, or leave the method open"
         )
-    return BY_LOOKS.make(m, renderer.space, plan.pool)
+    return BY_LOOKS.make(m, renderer.space, pick, plan.pool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from zorank.errors import unknown_name
 from zorank.looks import LookPlan
 from zorank.protocols import Store
 from zorank.renderers.interface import RendererKind, ResolvedRenderer
+from zorank.renderers.starts import start_of
 from zorank.run import Run
 from zorank.studio.judging import Panel
 from zorank.studio.look_worker import LookPlanner, looks_for
@@ -34,6 +35,8 @@ class RunSettings:
         method: the optimizer and its settings; chosen by the renderer's speed if None.
         judge_meta: {"judge": ...} for a judge of the run's own, or None for no judge; empty for
             the studio's judge.
+        start: a text such as "seed:1234", or a vector; people pick the start if None, unless the
+            studio has a start for all new runs. An empty text is None whatever the studio has.
     """
 
     renderer: str
@@ -44,6 +47,7 @@ class RunSettings:
     raters: int = 1
     method: MethodSpec | None = None
     judge_meta: Mapping[str, Any] = field(default_factory=dict)
+    start: str | Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class RunMaker:
         panel: the available judges.
         method: the method of runs that name none.
         planner: says how many looks a run can afford.
+        start: the start of runs that name none; None lets people pick.
     """
 
     store: Store
@@ -63,6 +68,7 @@ class RunMaker:
     panel: Panel
     method: MethodSpec | None
     planner: LookPlanner = field(default_factory=LookPlanner)
+    start: str | Sequence[float] | None = None
 
     def make(self, new: RunSettings) -> Session:
         """Store a new run and return it as a session."""
@@ -70,8 +76,9 @@ class RunMaker:
             raise unknown_name("renderer", new.renderer, self.renderers)
         kind = self.renderers[new.renderer]
         kind.check_request(new.options)
-        options = {**kind.defaults, **new.options}
-        new = replace(new, options=options, method=self._chosen(new.method))
+        options = kind.absolute({**kind.defaults, **new.options})
+        start = self.start if new.start is None else new.start or None
+        new = replace(new, options=options, method=self._chosen(new.method), start=start)
         renderer = kind.restore(options)
         can_look = new.method is None or new.method.name == BY_LOOKS.name
         can_look = can_look and renderer.item_names is None
@@ -87,9 +94,12 @@ class RunMaker:
     def _stored(
         self, new: RunSettings, renderer: ResolvedRenderer, plan: LookPlan | None
     ) -> Session:
-        optimizer = make_optimizer(new.method, new.m, renderer, plan)
+        optimizer = make_optimizer(new.method, new.m, renderer, plan, pick=new.start is None)
         seed = int(np.random.SeedSequence().generate_state(1)[0]) if new.seed is None else new.seed
-        x0 = rng.for_content(seed, b"start").standard_normal(renderer.dim)
+        if new.start is None:
+            x0 = rng.for_content(seed, b"start").standard_normal(renderer.dim)
+        else:
+            x0 = start_of(renderer, new.start)
         meta = _meta(renderer, plan, new)
         judge = self.panel.choice(meta, renderer)
         if judge is not None and "judge" in new.judge_meta:
@@ -115,5 +125,11 @@ def _meta(renderer: ResolvedRenderer, plan: LookPlan | None, new: RunSettings) -
         "raters": new.raters,
         **({"weights": weights} if weights else {}),
         **({"looks": asdict(plan)} if plan is not None else {}),
+        **({} if new.start is None else {"start": _start_text(new.start)}),
         **new.judge_meta,
     }
+
+
+def _start_text(start: str | Sequence[float]) -> str:
+    """Say where a run starts; the numbers of a vector are in its record."""
+    return start if isinstance(start, str) else "a given vector"

@@ -38,7 +38,9 @@ def home(request: Request) -> Response:
 @router.get("/new")
 def new(request: Request) -> Response:
     """Show the form for a new run."""
-    return _page(request, "new.html", "New run", owner_only=True)
+    start = request.app.state.studio.start
+    text = start if isinstance(start, str) else "the vector of --start" if start else ""
+    return _page(request, "new.html", "New run", owner_only=True, start=text)
 
 
 @router.get("/runs/{run_id}")

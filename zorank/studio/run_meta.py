@@ -35,10 +35,12 @@ REQUIRED: Mapping[str, Callable[[Any], bool]] = {
 OPTIONAL: Mapping[str, Callable[[Any], bool]] = {
     "raters": lambda value: isinstance(value, int) and value >= 1,
     "weights": _is_text,
+    "start": _is_text,
     "looks": _is_object,
     "looks_problem": _is_text,
     "judge": _is_judge,
     "deadline": lambda value: value is None or _is_number(value),
+    "changed_options": lambda value: isinstance(value, list) and all(map(_is_object, value)),
     "edits": lambda value: isinstance(value, int),
     "forgotten": lambda value: isinstance(value, list) and all(map(_is_text, value)),
 }

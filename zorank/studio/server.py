@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -63,12 +63,14 @@ def serve(
     limits: Limits | None = None,
     log_level: str = "warning",
     log_format: str = "text",
+    start: str | Sequence[float] | None = None,
 ) -> None:
     """Serve until interrupted.
 
     `public_url` is the address at which people open the studio behind a proxy. `trust_proxy`
     takes client address and scheme from the X-Forwarded-For and -Proto headers of a proxy.
     `workers` is the number of server processes; each runs the command line of this one again.
+    `start` is where runs start that name no start.
     """
     public = None if public_url is None else PublicURL.parse(public_url)
     logs = log_config(log_level, log_format)
@@ -104,6 +106,7 @@ def serve(
         public_url=public_url,
         server_limits=limits,
         place=None if worker is None else worker.place.existing(),
+        start=start,
     )
     raise_file_limit()
     settings = uvicorn.Config(

@@ -57,6 +57,7 @@ class Session:
         described: the waiting round as everybody sees it, and what that was made from.
         seen_at: when the last snapshot was read, by `time.perf_counter`.
         left_at: when the session was last used.
+        options: the options that the renderer was made with.
     """
 
     run: Run
@@ -73,9 +74,11 @@ class Session:
     record: RunRecord = field(init=False)
     seen_at: float = 0.0
     left_at: float = field(default_factory=time.perf_counter)
+    options: Json = field(init=False)
 
     def __post_init__(self) -> None:
         self.record = self.run.record
+        self.options = self.record.meta["renderer_options"]
         self._taken: Snapshot | None = None
 
     @property
@@ -128,8 +131,12 @@ class Session:
 
     @property
     def start(self) -> Vector | None:
-        """The point that was picked to start from."""
-        return next((step.best for step in self.steps if step.moved), None)
+        """The point that was picked to start from, or given; None before the first answer."""
+        if "start" not in self.meta or not self.steps:
+            return next((step.best for step in self.steps if step.moved), None)
+        optimizer = self.run.optimizer
+        found: Vector = optimizer.best(optimizer.init(self.record.x0))
+        return found
 
     @property
     def learns_raters(self) -> bool:

@@ -65,6 +65,13 @@ class StoredRuns:
         look_worker.check_against_log(run)
         return Session(run, renderer, self._panel.choice(record.meta, renderer))
 
+    def rebind(self, session: Session) -> None:
+        """Make the renderer of a run again if its files are at another place now."""
+        options = session.meta["renderer_options"]
+        if options != session.options:
+            session.renderer = self.renderer(session.meta["renderer"], options)
+            session.options = options
+
     def renderer(self, name: str, options: Mapping[str, Any]) -> ResolvedRenderer:
         """Return the renderer of this name with these options."""
         if name not in self._renderers:

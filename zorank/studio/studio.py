@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -50,6 +50,7 @@ class Studio:
         clock: returns the time in seconds since 1970.
         has_pages: whether a run has open pages.
         counts: how many `answers` and `ballots` were stored.
+        start: the start of runs that name none; None lets people pick.
     """
 
     urls = Urls()
@@ -64,9 +65,11 @@ class Studio:
         limits: RenderLimits | None = None,
         most_runs: int = Limits.runs,
         shared: SharedExhibits | None = None,
+        start: str | Sequence[float] | None = None,
     ) -> None:
         self.store = store
         self.method = method
+        self.start = start
         self.renderers = kinds_of(renderers)
         self.panel = panel or judging.Panel()
         self.render_pool = RenderPool(workers, limits, self._pushes, shared)
@@ -77,7 +80,7 @@ class Studio:
         self.previews = Previews(self.render_pool, self.judge_worker, self.look_worker)
         self.on_change: Callable[[str, bool], None] = lambda run, links: None
         self.stored = StoredRuns(store, self.renderers, self.panel)
-        self._maker = RunMaker(store, self.renderers, self.panel, method)
+        self._maker = RunMaker(store, self.renderers, self.panel, method, start=start)
         self.people = People(store, self.meta, self._people_changed)
         self.photos = KeptPhotos.of_user()
         self.clock: Callable[[], float] = time.time
@@ -121,6 +124,7 @@ class Studio:
             if seen is None or session.seen_at < seen.at:
                 newer = seen if seen is not None and session.is_older(seen.at) else None
                 changed = session.take(*self.stored.read(run_id, newer))
+                self.stored.rebind(session)
             if changed or session.unfinished:
                 self.rounds.recover(session)
             self.deadlines.set(run_id, session.due)

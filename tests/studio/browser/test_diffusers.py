@@ -62,7 +62,7 @@ def test_what_is_filled_in_is_offered_kept_and_can_be_changed(client, tiny):
     assert defaults["prompt"] == "a red house"
     assert defaults["model"] == tiny.model
     sampler = next(option for option in offered["options"] if option["name"] == "sampler")
-    assert sampler["choices"] == ["dpm++", "ddim", "own"]
+    assert sampler["choices"] == ["dpm++", "ddim", "euler", "lcm", "own"]
     body = {"renderer": "diffusers", "m": 3, "options": {"prompt": "a blue boat"}}
     run = client.post("/api/runs", json=body).json()["id"]
     assert client.get(f"/api/runs/{run}").json()["title"] == "a blue boat"

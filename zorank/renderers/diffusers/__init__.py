@@ -1,41 +1,42 @@
 """Pictures of a text-to-image diffusion model: Stable Diffusion 1, 2, XL and their relatives.
 
 The model's weights are fixed. A candidate is the initial noise and, optionally, a change of the
-prompt's embedding and of the guidance. `tuning` maps candidates to these parts, `samplers` selects
-deterministic samplers, `models` finds and loads pipelines, `painting` calls them.
+prompt's embedding, of the guidance and of the weights of LoRAs. `tuning` maps candidates to these
+parts, `adapters` loads LoRAs, `samplers` selects deterministic samplers, `files` finds models and
+`models` loads them, `photos` starts from a photo, `painting` calls pipelines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank._arrays import is_real, plain
-from zorank.errors import InvalidInput, RenderError, ZorankError, short
+from zorank.errors import InvalidInput, RenderError, ZorankError
 from zorank.renderers import latents
-from zorank.renderers.diffusers import models, painting, samplers
+from zorank.renderers.diffusers import (
+    adapters,
+    checks,
+    drafts,
+    files,
+    models,
+    noise,
+    painting,
+    photos,
+    samplers,
+)
+from zorank.renderers.diffusers.adapters import WeightRange
 from zorank.renderers.diffusers.models import DTYPES, Model
+from zorank.renderers.diffusers.painting import Sampling
 from zorank.renderers.diffusers.tuning import PARTS, Layout, Point, parts_of
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
+from zorank.renderers.starts import Seed
 from zorank.types import Exhibit, Vector
-
-LIMITS: dict[str, tuple[float, float]] = {
-    "steps": (1, 1000),
-    "guidance": (0, 100),
-    "width": (0, 8192),
-    "height": (0, 8192),
-    "prompt_rank": (1, 256),
-    "prompt_spread": (0, 10),
-    "guidance_spread": (0, 10),
-    "noise_seed": (0, 2**63 - 1),
-    "batch": (0, 64),
-}
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,16 @@ class Diffusers:
     Attributes:
         prompt: what the picture shows.
         negative_prompt: what it should not show.
-        model: the folder of a pipeline, or the hub id of one that was downloaded.
-        tune: what a candidate stands for: latents, prompt, guidance, or several joined by +.
-        sampler: dpm++, ddim, or own (the pipeline's, if it adds no noise).
+        model: the folder of a pipeline, a .safetensors file, or the hub id of a downloaded one.
+        image: a photo that pictures start from; empty for noise alone.
+        strength: how much noise is added to the photo, from 0 to 1.
+        lora: LoRA files with their weights, such as "ink.safetensors:0.8, paper.safetensors:0.3".
+        tune: what a candidate stands for: latents, prompt, guidance, adapters (the weights of the
+            LoRAs), or several joined by +.
+        config: the configuration of a single file's family: a pipeline's folder or hub id.
+        sampler: dpm++, ddim, euler, lcm, or own (the pipeline's, if it adds no noise).
+        spacing: which noise levels the steps use: trailing, leading, linspace, or own (the
+            pipeline's setting).
         steps: denoising steps; more are slower and finer.
         guidance: how closely the prompt is followed; if it is tuned, its median.
         width: of the picture in pixels; 0 is the default of the model.
@@ -55,19 +63,45 @@ class Diffusers:
         prompt_rank: coordinates of a tuned prompt.
         prompt_spread: standard deviation of a tuned prompt, relative to its embedding's norm.
         guidance_spread: standard deviation of the logarithm of a tuned guidance.
-        noise_seed: the seed of the latents, if they are not tuned.
+        adapter_limit: the largest weight of a tuned LoRA.
+        adapter_total: the largest sum of the weights of tuned LoRAs.
+        adapter_spread: how fast the weight of a LoRA changes, if it is tuned.
+        noise_seed: the seed of the latents, if they are not tuned, and of the noise of LCM.
         batch: pictures in one pass; 0 is one on a CPU, on a GPU as many as memory takes.
         device: cuda, cuda:1, mps or cpu; auto finds the best.
         dtype: float16, bfloat16 or float32; auto chooses by device.
+        drafts: denoising steps of small pictures from which runs learn what is liked; 0 for none.
+        pipeline: a pipeline that your Python program made, in place of `model`.
     """
 
     prompt: str = option("", "What the picture shows.", more=False)
     negative_prompt: str = option("", "What it should not show.", more=False)
     model: str = option(
-        "", "A pipeline's folder, or the hub id of one that was downloaded.", more=False
+        "",
+        "A pipeline's folder, a .safetensors file, or the hub id of a downloaded pipeline.",
+        more=False,
+        path=files.absolute,
     )
-    tune: str = option("latents", "latents, prompt, guidance, or several joined by +.")
-    sampler: str = option("dpm++", "Only samplers that add no noise.", choices=samplers.SAMPLERS)
+    image: str = option(
+        "", "The path of a photo that pictures start from; empty for none.", path=files.absolute
+    )
+    strength: float = option(0.6, "How much noise is added to the photo, up to 1.")
+    lora: str = option(
+        "",
+        "LoRA files with weights: ink.safetensors:0.8, paper.safetensors:0.3.",
+        path=adapters.absolute,
+        several=True,
+    )
+    tune: str = option("latents", "latents, prompt, guidance, adapters, or several joined by +.")
+    config: str = option(
+        "", "For a .safetensors model: a folder with the files of its family.", path=files.absolute
+    )
+    sampler: str = option(
+        "dpm++", "Only samplers that give a point one picture.", choices=samplers.SAMPLERS
+    )
+    spacing: str = option(
+        "own", "The noise levels; trailing for Turbo and Lightning.", choices=samplers.SPACINGS
+    )
     steps: int = option(20, "Denoising steps; more are slower and finer.")
     guidance: float = option(7.5, "How closely the prompt is followed.")
     width: int = option(0, "In pixels; 0 is the default of the model.")
@@ -75,44 +109,28 @@ class Diffusers:
     prompt_rank: int = option(8, "Coordinates of a tuned prompt.")
     prompt_spread: float = option(0.2, "How far one standard deviation moves a tuned prompt.")
     guidance_spread: float = option(0.25, "Standard deviation of log guidance, if it is tuned.")
-    noise_seed: int = option(0, "The seed of the latents, if they are not tuned.")
+    adapter_limit: float = option(1.5, "The largest weight of a tuned LoRA.")
+    adapter_total: float = option(2.0, "The largest sum of the weights of tuned LoRAs.")
+    adapter_spread: float = option(0.5, "How far one standard deviation moves a LoRA's weight.")
+    noise_seed: int = option(0, "The seed of the latents if they are not tuned, and of LCM.")
     batch: int = option(0, "Pictures in one pass; 0 lets the device decide.")
     device: str = option("auto", "cuda, mps or cpu.")
     dtype: str = option("auto", "The precision.", choices=DTYPES)
+    drafts: int = option(0, "Steps of small drafts that show what is liked; 0 for no drafts.")
+    pipeline: Any = field(default=None, repr=False)
 
     # Without annotations these are not fields: a stored configuration does not have them.
     title = "Diffusion"
     description = "A Stable Diffusion model of yours: the prompt stays, the picture gets better."
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            _check_type(each.name, getattr(self, each.name), type(each.default))
-        for name, (lowest, highest) in LIMITS.items():
-            found = getattr(self, name)
-            if not lowest <= found <= highest:
-                raise InvalidInput(
-                    f"{name} must be from {lowest} to {highest}, found {short(found)}"
-                )
-        if bool(self.width) != bool(self.height):  # pipelines would then ignore the one given
-            raise InvalidInput(
-                f"give both width and height, or neither; found {self.width} × {self.height}"
-            )
-        if self.dtype not in DTYPES:
-            raise InvalidInput(
-                f"dtype must be one of {', '.join(DTYPES)}, found {short(self.dtype)}"
-            )
-        if not models.DEVICE.fullmatch(self.device):
-            raise InvalidInput(
-                f"device must be one of auto, cuda, cuda:1 and so on, mps, cpu, "
-                f"found {short(self.device)}"
-            )
-        samplers.check_name(self.sampler)
+        checks.check_options(self)
         object.__setattr__(self, "tune", "+".join(parts_of(self.tune)))
 
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate; the first access loads the pipeline."""
-        return self._layout(self._model()).dim
+        return self.layout(self._model()).dim
 
     @property
     def space(self) -> str:
@@ -122,8 +140,8 @@ class Diffusers:
     @property
     def together(self) -> int:
         """The best batch size of `render`."""
-        if "guidance" in parts_of(self.tune):
-            return 1  # a pass has one guidance
+        if {"guidance", "adapters"} & set(parts_of(self.tune)):
+            return 1  # a pass has one guidance, and one weight for each LoRA
         if self.batch:
             return self.batch
         # Batches are not faster on a CPU, and change the last bit of a picture.
@@ -132,11 +150,40 @@ class Diffusers:
     def check(self) -> None:
         """Raise quickly if the model is not on this machine."""
         if self.model:
-            models.locate(self.model)
+            place = files.locate(self.model)
+            if self.config and place.is_file():
+                files.locate_config(self.config, place)
+        adapters.check(adapters.parse(self.lora))
+        if self.image:
+            photos.check(self.image)
 
     def warm_up(self) -> None:
         """Load the pipeline and encode the prompt."""
-        self._layout(self._model())
+        self.layout(self._model())
+
+    def start(self, seed: Seed) -> Vector:
+        """Return the candidate with the noise that other programs draw from a seed."""
+        model = self._model()
+        layout = self.layout(model)
+        if len(layout.shape) != 3:
+            raise InvalidInput(
+                f"the latents of a {type(model.pipeline).__name__} are packed, so the noise of a "
+                "seed is not known; start from a vector"
+            )
+        scale = model.pixels_per_latent
+        seed.check_size(scale * layout.shape[2], scale * layout.shape[1])
+        return layout.placed(noise.drawn(seed, layout.shape))
+
+    def stored_options(self) -> dict[str, Any]:
+        """Return its options, with a description in place of a pipeline."""
+        options = {each.name: getattr(self, each.name) for each in fields(self)}
+        if self.has_pipeline:
+            options["pipeline"] = f"a {type(self.pipeline).__name__} of a Python program"
+        return options
+
+    def with_options(self, stored: Mapping[str, Any]) -> Diffusers:
+        """Return a renderer with a run's options and this pipeline."""
+        return replace(self, **{**stored, "pipeline": self.pipeline})
 
     def render(
         self,
@@ -156,22 +203,68 @@ class Diffusers:
         """Return the picture of a candidate, (rows, columns, 3), RGB."""
         return self._pictures([candidate], lambda share: None)[0]
 
+    @property
+    def look(self) -> Callable[[Iterable[Vector]], NDArray[np.float64]] | None:
+        """Describes drafts of candidates; None without drafts."""
+        if not self.drafts:
+            return None
+        return lambda candidates: drafts.described(self, list(candidates))
+
     def drift(self, candidate: Vector) -> dict[str, Any] | None:
         """How far tuned latents are from noise; see `zorank.renderers.latents.drift`."""
         if "latents" not in parts_of(self.tune):
             return None
-        point = self._layout(self._model()).read(candidate)
+        point = self.layout(self._model()).read(candidate)
         # Packed latents, (places, channels), have their channels last.
         first = point.latents if point.latents.ndim > 2 else point.latents.T
         return latents.drift(first.ravel().astype(float), first.shape)
 
-    def _model(self) -> Model:
-        return models.load(self.model, self.device, self.dtype)
+    @property
+    def pixels_per_latent(self) -> int:
+        """The side, in pixels, of one place of the latents."""
+        return self._model().pixels_per_latent
 
-    def _layout(self, model: Model) -> Layout:
+    @property
+    def has_pipeline(self) -> bool:
+        """Whether a Python program has passed a pipeline; a stored run only has its name."""
+        return self.pipeline is not None and not isinstance(self.pipeline, str)
+
+    def _model(self) -> Model:
+        if self.has_pipeline:
+            return models.given(self.pipeline)
+        if self.pipeline and not self.model:
+            raise InvalidInput(
+                f"this run was made with {self.pipeline}, which no file has; open it in a Python "
+                "program with Diffusers(pipeline=...), or name the same model's folder: zorank "
+                "runs set NAME model=FOLDER"
+            )
+        loras = adapters.parse(self.lora)
+        return models.load(self.model, self.device, self.dtype, loras, self.config)
+
+    def weight_range(self) -> WeightRange:
+        """Return the weights of the LoRAs, and how coordinates change them."""
+        stated = tuple(lora.weight for lora in adapters.parse(self.lora))
+        return WeightRange(stated, self.adapter_limit, self.adapter_total, self.adapter_spread)
+
+    def _sampling(self, model: Model) -> Sampling:
+        """Return how pictures are made; a photo has the model's size and its own shape."""
+        width, height = self.width, self.height
+        photo = photos.Photo(self.image, self.strength) if self.image else None
+        if photo is not None and not width:
+            scale = model.pixels_per_latent
+            rows, columns = painting.latent_shape(model, self._encoded(model), 0, 0)[-2:]
+            default = columns * scale, rows * scale
+            width, height = photos.size_of(photo.file, default, scale)
+        how = (self.sampler, self.spacing, self.steps, width, height, self.prompt_spread)
+        return Sampling(*how, self.noise_seed, photo)
+
+    def layout(self, model: Model | None = None) -> Layout:
+        """Return what the coordinates of a candidate are."""
+        model = model or self._model()
         with model.lock:
             encoded = self._encoded(model)
-            shape = painting.latent_shape(model, encoded, self.width, self.height)
+            sampling = self._sampling(model)
+            shape = painting.latent_shape(model, encoded, sampling.width, sampling.height)
         parts = parts_of(self.tune)
         if "prompt" in parts and "prompt_embeds" not in encoded:
             kind = type(model.pipeline).__name__
@@ -179,12 +272,18 @@ class Diffusers:
                 f"the prompt of a {kind} cannot be tuned: it takes no embedding of ours; "
                 "tune latents or guidance"
             )
-        rank, spread = self.prompt_rank, self.guidance_spread
-        return Layout(parts, shape, rank, self.guidance, spread, self.noise_seed)
+        how = (self.prompt_rank, self.guidance, self.guidance_spread, self.noise_seed)
+        return Layout(parts, shape, *how, self.weight_range())
 
-    def _encoded(self, model: Model) -> models.Encoded:
+    def _encoded(self, model: Model, weights: tuple[float, ...] | None = None) -> models.Encoded:
+        stated = self.weight_range().stated
         try:
-            return painting.encode(model, self.prompt, self.negative_prompt)
+            return painting.encode(
+                model,
+                self.prompt,
+                self.negative_prompt,
+                stated if weights is None else weights,
+            )
         except ZorankError:
             raise
         except Exception as error:
@@ -197,24 +296,25 @@ class Diffusers:
         preview: Preview | None = None,
     ) -> list[NDArray[np.uint8]]:
         model = self._model()
-        layout = self._layout(model)
-        points = [layout.read(candidate) for candidate in candidates]
+        layout = self.layout(model)
+        for candidate in candidates:
+            layout.check(candidate)
         with model.lock:
-            encoded = self._encoded(model)
 
             def paint_some(some: Any, done: int) -> list[NDArray[np.uint8]]:
                 def tell(share: float) -> None:
-                    progress((done + share * len(some)) / len(points))
+                    progress((done + share * len(some)) / len(candidates))
 
                 def show(previews: list[NDArray[np.uint8]]) -> None:
                     for position, picture in enumerate(previews, done):
                         if preview is not None:
                             preview(position, _exhibit(picture))
 
-                return self._paint(model, encoded, some, tell, show if preview else None)
+                points = [layout.read(candidate) for candidate in some]
+                return self._paint(model, points, tell, show if preview else None)
 
             size = min(self.together, model.fits.get(layout.shape, self.together))
-            pictures, fits = painting.in_batches(points, size, paint_some)
+            pictures, fits = painting.in_batches(candidates, size, paint_some)
             if fits < size:
                 model.fits[layout.shape] = fits
         return pictures
@@ -222,47 +322,19 @@ class Diffusers:
     def _paint(
         self,
         model: Model,
-        encoded: models.Encoded,
         points: list[Point],
         progress: painting.Progress,
         preview: painting.Preview | None,
     ) -> list[NDArray[np.uint8]]:
         try:
-            return painting.paint(
-                model,
-                encoded,
-                points,
-                scheduler=samplers.make(self.sampler, model.scheduler),
-                steps=self.steps,
-                width=self.width,
-                height=self.height,
-                prompt_spread=self.prompt_spread,
-                progress=progress,
-                preview=preview,
-            )
+            encoded = self._encoded(model, points[0].weights)
+            return painting.paint(model, encoded, points, self._sampling(model), progress, preview)
         except ZorankError:
             raise
         except Exception as error:  # a model may raise anything
             if painting.is_out_of_memory(error):
                 raise
             raise _failed(error) from error
-
-
-MAX_NUMBER = 1e300
-"""Larger numbers count as infinite."""
-
-
-def _check_type(name: str, found: Any, wanted: type) -> None:
-    """Raise unless an option, from a form or a command, has the type of its default."""
-    number = is_real(found) and bool(abs(plain(found)) < MAX_NUMBER)
-    fits = {
-        str: isinstance(found, str),
-        int: number and float(found).is_integer(),
-        float: number,
-    }
-    if not fits[wanted]:
-        words = {str: "a text", int: "a whole number", float: "a number"}
-        raise InvalidInput(f"{name} must be {words[wanted]}, found {short(found)}")
 
 
 def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:

@@ -1,24 +1,33 @@
-"""Finds a pipeline on this machine and loads it once, or raises an error with the reason.
+"""Loads a pipeline once, or raises an error with the reason.
 
 Nothing is downloaded here: weights are gigabytes, and the user should decide when to download
-them.
+them. `files` finds them.
 """
 
 from __future__ import annotations
 
 import inspect
-import json
 import re
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from zorank.errors import InvalidInput, MissingExtra
+from zorank.errors import InvalidInput, MissingExtra, ZorankError
+from zorank.renderers.diffusers import adapters
+from zorank.renderers.diffusers.adapters import Adapter
+from zorank.renderers.diffusers.files import (
+    INDEX,
+    locate,
+    locate_config,
+    missing,
+    missing_config,
+    one_line,
+    read_index,
+)
 
-INDEX = "model_index.json"
-HUB_ID = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 KEPT = 2
 """The number of loaded pipelines that are cached: more might not fit into memory."""
 
@@ -30,129 +39,183 @@ Encoded: TypeAlias = dict[str, Any]
 
 @dataclass(eq=False)
 class Model:
-    """A loaded pipeline. Callers must hold its lock: a pipeline is not thread-safe."""
+    """A loaded pipeline. Callers must hold its lock: a pipeline is not thread-safe.
+
+    Attributes:
+        pipeline: it makes a picture from a prompt and latents.
+        device, dtype: where and in which precision it computes.
+        scheduler: its own sampler.
+        adapters: the names of its LoRAs.
+        lock: held by whoever uses the pipeline.
+        weights: the weights of its LoRAs at present; None before they are set.
+        prompts_differ: whether LoRAs also change how prompts are encoded.
+        encoded, shapes, fits, photos: caches of `painting` and `photos`.
+        with_photo: the same pipeline, made to start from a photo; None before it is needed.
+    """
 
     pipeline: Any
     device: str
     dtype: Any
     scheduler: Any
+    adapters: tuple[str, ...] = ()
     lock: threading.RLock = field(default_factory=threading.RLock)
-    encoded: dict[tuple[str, str], Encoded] = field(default_factory=dict)
+    weights: tuple[float, ...] | None = None
+    prompts_differ: bool = False
+    encoded: dict[tuple[Any, ...], Encoded] = field(default_factory=dict)
     shapes: dict[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     fits: dict[tuple[int, ...], int] = field(default_factory=dict)
+    photos: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    with_photo: Any = None
 
     @property
     def takes(self) -> set[str]:
         """The names of the parameters of the pipeline's call."""
         return set(inspect.signature(type(self.pipeline).__call__).parameters)
 
+    @property
+    def pixels_per_latent(self) -> int:
+        """The side, in pixels, of one place of the latents."""
+        return int(getattr(self.pipeline, "vae_scale_factor", 8))
 
-_loaded: OrderedDict[tuple[str, str, str], Model] = OrderedDict()
+    def weigh(self, weights: tuple[float, ...]) -> None:
+        """Set the weights of the LoRAs."""
+        if self.adapters and weights != self.weights:
+            self.pipeline.set_adapters(list(self.adapters), list(weights))
+            self.weights = weights
+
+
+_loaded: OrderedDict[tuple[str, ...], Model] = OrderedDict()
 _loading = threading.Lock()
+_OWN = "_zorank_model"
+"""The attribute of a user's pipeline that holds its `Model`, with caches and lock."""
 
 
-def load(name: str, device: str = "auto", dtype: str = "auto") -> Model:
-    """Return the pipeline of this folder or hub id; it is loaded once and cached."""
-    folder = locate(name)
+def load(
+    name: str,
+    device: str = "auto",
+    dtype: str = "auto",
+    loras: Sequence[Adapter] = (),
+    config: str = "",
+) -> Model:
+    """Return the pipeline of a folder, file or hub id; it is loaded once and cached."""
+    place = locate(name)
+    adapters.check(loras)
     with _loading:  # two threads that need the same pipeline load it once
-        key = (str(folder), device, dtype)
+        key = (str(place), config, device, dtype, *(lora.file for lora in loras))
         if key not in _loaded:
             while len(_loaded) >= KEPT:
                 _loaded.popitem(last=False)
-            _loaded[key] = _load(folder, device, dtype)
+            _loaded[key] = _load(place, device, dtype, loras, config)
         _loaded.move_to_end(key)
         return _loaded[key]
 
 
-def locate(name: str) -> Path:
-    """Return the folder of a pipeline from its path or hub id, without heavy imports."""
-    if not name:
-        raise InvalidInput(
-            "say which model is to paint: the folder of a diffusers pipeline, or the hub id of "
-            "one that was downloaded, as --model or in the field Model"
-        )
-    path = Path(name).expanduser()
-    if not path.exists():
-        path = _from_hub_cache(name)
-    if path.is_file():
-        raise InvalidInput(
-            f"{path} is a single file; a diffusers pipeline is a folder with {INDEX}: load the "
-            "file with diffusers' from_single_file, and save it with save_pretrained"
-        )
-    if not (path / INDEX).is_file():
-        raise InvalidInput(
-            f"the folder {path} holds no diffusers pipeline: it has no {INDEX}; pass the folder "
-            "that save_pretrained wrote or that was downloaded from the hub"
-        )
-    return path
+def given(pipeline: Any) -> Model:
+    """Return the model of a pipeline that a Python program has made."""
+    with _loading:
+        found = getattr(pipeline, _OWN, None)
+        if not isinstance(found, Model):
+            import diffusers
+
+            check_kind(type(pipeline).__name__, type(pipeline), "that was given", diffusers)
+            device = str(pipeline.device)
+            found = Model(pipeline, device, pipeline.dtype, pipeline.scheduler)
+            setattr(pipeline, _OWN, found)
+        return found
 
 
-def _from_hub_cache(name: str) -> Path:
-    if not HUB_ID.fullmatch(name):
-        raise InvalidInput(
-            f"there is no folder {name!r}; pass the folder of a diffusers pipeline, or a hub id "
-            "such as stable-diffusion-v1-5/stable-diffusion-v1-5"
-        )
-    try:
-        from huggingface_hub import try_to_load_from_cache
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    found = try_to_load_from_cache(name, INDEX)
-    if not isinstance(found, str):
-        raise InvalidInput(
-            f"there is no folder {name!r}, and the hub's model of that name is not on this "
-            f"machine; download it first: hf download {name} (huggingface-cli download {name} "
-            "with older versions), or pass the path of a folder"
-        )
-    return Path(found).parent
-
-
-def _load(folder: Path, device: str, dtype: str) -> Model:
+def _load(place: Path, device: str, dtype: str, loras: Sequence[Adapter], config: str) -> Model:
     try:
         import diffusers
         import torch
         import transformers
+
+        if loras:
+            import peft  # noqa: F401  (diffusers applies LoRAs with it)
     except ModuleNotFoundError as error:
-        raise _missing(error) from error
+        raise missing(error) from error
     for library in (diffusers, transformers):  # our own errors are enough
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
-    index = _index(folder)
-    _check_kind(index, diffusers, folder)
+    folder = _config_of(place, config) if place.is_file() else place
+    index = read_index(folder)
+    name = str(index.get("_class_name"))
+    kind = getattr(diffusers, name, None)
+    check_kind(name, kind, f"in {folder}", diffusers)
     device = _device(torch) if device == "auto" else device
     number = _dtype(torch, device, index) if dtype == "auto" else getattr(torch, dtype)
-    variant = {"variant": "fp16"} if _only_half(folder) else {}
     try:
-        load: Any = diffusers.DiffusionPipeline.from_pretrained
-        pipeline = load(folder, local_files_only=True, dtype=number, **variant)
+        pipeline = _from_files(diffusers, kind, place, folder, number)
         pipeline.to(device)
     except Exception as error:  # a damaged or incomplete folder may raise anything
-        said = " ".join(f"{type(error).__name__}: {error}".split())
         raise InvalidInput(
-            f"the pipeline in {folder} cannot be loaded ({said:.300}); if files are missing or "
-            "cut short, download it again"
+            f"the pipeline in {place} cannot be loaded ({one_line(error):.300}); if files are "
+            "missing or cut short, download it again"
         ) from error
+    names = adapters.load(pipeline, loras, str(place))
     pipeline.set_progress_bar_config(disable=True)
     torch.backends.cudnn.benchmark = False  # it may choose another algorithm each time
     torch.backends.cudnn.deterministic = True
-    return Model(pipeline, device, number, pipeline.scheduler)
+    model = Model(pipeline, device, number, pipeline.scheduler, names)
+    model.prompts_differ = bool(names) and adapters.change_text(pipeline)
+    return model
 
 
-def _index(folder: Path) -> dict[str, Any]:
+def _from_files(diffusers: Any, kind: Any, place: Path, folder: Path, number: Any) -> Any:
+    """Load a pipeline from its folder, or from a single file and its family's folder."""
+    load: Any
+    if place.is_file():
+        load = kind.from_single_file
+        return load(str(place), config=str(folder), torch_dtype=number, local_files_only=True)
+    load = diffusers.DiffusionPipeline.from_pretrained
+    variant = {"variant": "fp16"} if _only_half(place) else {}
+    return load(place, local_files_only=True, dtype=number, **variant)
+
+
+def _config_of(file: Path, config: str) -> Path:
+    """Return the folder with the configuration of a single file's family."""
+    from diffusers.loaders import single_file_utils as single
+    from safetensors import safe_open
+
     try:
-        found: dict[str, Any] = json.loads((folder / INDEX).read_text())
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"{folder / INDEX} cannot be read: {error}") from error
-    return found
+        with safe_open(file, "pt") as opened:
+            names = list(opened.keys())
+            if any("lora" in name for name in names):
+                raise InvalidInput(
+                    f"{file} is a LoRA, which changes another model; pass it as lora, and the "
+                    "model it was trained for as model"
+                )
+            if config:
+                return locate_config(config, file)
+            shapes = {name: _Shaped(tuple(opened.get_slice(name).get_shape())) for name in names}
+        recognise: Any = single.fetch_diffusers_config
+        family = str(recognise(shapes)["pretrained_model_name_or_path"])
+    except ZorankError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise InvalidInput(
+            f"the model {file} cannot be read ({one_line(error):.200}); download it again"
+        ) from error
+    try:
+        return locate_config(family, file)
+    except MissingExtra:
+        raise
+    except InvalidInput as error:
+        raise missing_config(file, family) from error
 
 
-def _check_kind(index: dict[str, Any], diffusers: Any, folder: Path) -> None:
-    """Raise unless the pipeline makes a picture from a prompt and given latents."""
-    name = str(index.get("_class_name"))
-    kind = getattr(diffusers, name, None)
+@dataclass(frozen=True)
+class _Shaped:
+    """The shape of a weight, which is enough to recognise a family of models."""
+
+    shape: tuple[int, ...]
+
+
+def check_kind(name: str, kind: Any, where: str, diffusers: Any) -> None:
+    """Raise unless a pipeline makes a picture from a prompt and given latents."""
     if kind is None:
         raise InvalidInput(
-            f"the pipeline in {folder} is a {name}, which diffusers {diffusers.__version__} does "
+            f"the pipeline {where} is a {name}, which diffusers {diffusers.__version__} does "
             "not know; a newer diffusers may"
         )
     takes = inspect.signature(kind.__call__).parameters
@@ -162,7 +225,7 @@ def _check_kind(index: dict[str, Any], diffusers: Any, folder: Path) -> None:
         return
     reason = f"takes no {lacks[0]}" if lacks else f"works on {wants[0]}"
     raise InvalidInput(
-        f"the pipeline in {folder} is a {name}, which {reason}; needed is one that makes a "
+        f"the pipeline {where} is a {name}, which {reason}; needed is one that makes a "
         "picture from a prompt and from latents it is given, such as StableDiffusionPipeline or "
         "StableDiffusionXLPipeline"
     )
@@ -188,6 +251,4 @@ def _only_half(folder: Path) -> bool:
     return bool(weights) and all(".fp16." in name for name in weights)
 
 
-def _missing(error: ModuleNotFoundError) -> MissingExtra:
-    library = {"huggingface_hub": "diffusers"}.get(error.name or "", error.name or "diffusers")
-    return MissingExtra("the renderer diffusers", library, "diffusion")
+__all__ = ["DEVICE", "DTYPES", "INDEX", "Encoded", "Model", "given", "load", "locate"]

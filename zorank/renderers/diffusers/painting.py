@@ -6,7 +6,9 @@ with noise that it draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
 
@@ -14,9 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, RenderError
+from zorank.renderers.diffusers import photos, samplers
 from zorank.renderers.diffusers.models import Encoded, Model
+from zorank.renderers.diffusers.photos import Photo
 from zorank.renderers.diffusers.previews import Previews
 from zorank.renderers.diffusers.tuning import Point, prompt_offset
+from zorank.types import Vector
 
 Picture = NDArray[np.uint8]
 Progress = Callable[[float], None]
@@ -27,13 +32,43 @@ MOST_PROMPTS = 64
 """The number of encoded prompts that are cached."""
 
 
+OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
+"""What torch says if a GPU or this machine has no memory left."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sampling:
+    """How pictures are made of points.
+
+    Attributes:
+        sampler, spacing: see `samplers`.
+        steps: denoising steps.
+        width, height: in pixels; 0 is the model's default.
+        prompt_spread: how far a tuned prompt moves.
+        seed: the seed of a sampler that adds noise.
+        photo: what pictures start from, if it is not noise alone.
+    """
+
+    sampler: str
+    spacing: str
+    steps: int
+    width: int
+    height: int
+    prompt_spread: float
+    seed: int
+    photo: Photo | None = None
+
+
 class _Shape(Exception):
     """Returns the shape of the latents from inside a pipeline, before it starts to sample."""
 
 
-def encode(model: Model, prompt: str, negative_prompt: str) -> Encoded:
-    """Encode the prompts once for all pictures."""
-    key = (prompt, negative_prompt)
+def encode(
+    model: Model, prompt: str, negative_prompt: str, weights: tuple[float, ...] = ()
+) -> Encoded:
+    """Encode the prompts once for all pictures; LoRAs with these weights may change that."""
+    key = (prompt, negative_prompt, weights if model.prompts_differ else ())
+    model.weigh(weights)
     if key not in model.encoded:
         if len(model.encoded) >= MOST_PROMPTS:
             model.encoded.clear()
@@ -107,20 +142,15 @@ def paint(
     model: Model,
     encoded: Encoded,
     points: Sequence[Point],
-    *,
-    scheduler: Any,
-    steps: int,
-    width: int,
-    height: int,
-    prompt_spread: float,
+    sampling: Sampling,
     progress: Progress,
     preview: Preview | None = None,
 ) -> list[Picture]:
-    """Render points that have the same guidance in one batch."""
+    """Render points that have the same guidance and weights of LoRAs in one batch."""
     import torch
 
-    pipeline = model.pipeline
-    pipeline.scheduler = scheduler
+    model.weigh(points[0].weights)
+    scheduler = samplers.make(sampling.sampler, model.scheduler, sampling.spacing)
     previews = Previews(scheduler) if preview is not None else None
 
     def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
@@ -135,20 +165,23 @@ def paint(
                 preview(pictures)
         return kept
 
-    latents = np.stack([point.latents for point in points])
+    noise = torch.from_numpy(np.stack([point.latents for point in points]))
     given = {
         **_repeated(encoded, len(points)),
-        **_size(width, height),
-        "latents": torch.from_numpy(latents).to(model.device, model.dtype),
-        "num_inference_steps": steps,
+        "num_inference_steps": sampling.steps,
         "guidance_scale": points[0].guidance,
+        "generator": samplers.generators(scheduler, sampling.seed, len(points)),
         "output_type": "np",
         "callback_on_step_end": after_step,
     }
     if points[0].prompt is not None:
-        given["prompt_embeds"] = _moved_prompts(given["prompt_embeds"], points, prompt_spread)
-    known = {name: value for name, value in given.items() if name in model.takes}
-    images = np.asarray(pipeline(**known).images)
+        moved = _moved_prompts(given["prompt_embeds"], points, sampling.prompt_spread)
+        given["prompt_embeds"] = moved
+    begun = _begun(model, sampling, scheduler, noise.to(model.device, model.dtype))
+    with begun as (pipeline, more):
+        takes = signature(type(pipeline).__call__).parameters
+        known = {name: value for name, value in (given | more).items() if name in takes}
+        images = np.asarray(pipeline(**known).images)
     if not np.isfinite(images).all():
         raise RenderError(
             "the model computed no numbers (NaN): half precision may be too small for it; "
@@ -157,15 +190,34 @@ def paint(
     return list((images * 255).round().astype(np.uint8))
 
 
+@contextmanager
+def _begun(
+    model: Model, sampling: Sampling, scheduler: Any, noise: Any
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the pipeline to call, and its arguments that say where sampling begins."""
+    size = _size(sampling.width, sampling.height)
+    if sampling.photo is not None:
+        sides = sampling.width, sampling.height
+        begun = photos.started(model, sampling.photo, scheduler, noise, *sides)
+        with begun as (pipeline, more):
+            yield pipeline, size | more
+        return
+    model.pipeline.scheduler = scheduler
+    try:
+        yield model.pipeline, size | {"latents": noise}
+    finally:
+        model.pipeline.scheduler = model.scheduler  # it may be a user's pipeline
+
+
 def in_batches(
-    points: Sequence[Point],
+    candidates: Sequence[Vector],
     size: int,
-    paint_some: Callable[[Sequence[Point], int], list[Picture]],
+    paint_some: Callable[[Sequence[Vector], int], list[Picture]],
 ) -> tuple[list[Picture], int]:
     """Render in batches of `size`, halved when memory is short; also return the final size."""
     pictures: list[Picture] = []
-    while len(pictures) < len(points):
-        some = points[len(pictures) : len(pictures) + size]
+    while len(pictures) < len(candidates):
+        some = candidates[len(pictures) : len(pictures) + size]
         try:
             pictures += paint_some(some, len(pictures))
         except Exception as error:
@@ -185,7 +237,8 @@ def is_out_of_memory(error: Exception) -> bool:
     """Whether an error means that a device is out of memory."""
     if isinstance(error, RenderError):
         return False
-    return isinstance(error, MemoryError) or "out of memory" in str(error).lower()
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or any(words in said for words in OUT_OF_MEMORY)
 
 
 def _free_memory() -> None:

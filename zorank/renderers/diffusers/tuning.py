@@ -1,7 +1,8 @@
 """The tuned parts of a generation, and their positions in a candidate.
 
 A candidate is one vector of standard normal numbers: first the noise latents, then the prompt's
-coordinates, then that of the guidance, as far as each is tuned. What is not tuned keeps its value.
+coordinates, then that of the guidance, then one for each LoRA, as far as each is tuned. What is
+not tuned keeps its value.
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ from numpy.typing import NDArray
 
 from zorank.errors import InvalidInput, short
 from zorank.renderers.candidates import check_candidate
+from zorank.renderers.diffusers.adapters import WeightRange
 from zorank.types import Vector
 
-PARTS = ("latents", "prompt", "guidance")
+PARTS = ("latents", "prompt", "guidance", "adapters")
 """The parts that can be tuned, in the order of their coordinates."""
+
+NO_LORAS = WeightRange()
 
 Numbers = NDArray[np.float32]
 
@@ -36,11 +40,12 @@ def parts_of(tune: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Point:
-    """The inputs of one picture: latents, coordinates of the prompt if tuned, guidance."""
+    """The inputs of one picture: latents, coordinates of a tuned prompt, guidance, weights."""
 
     latents: Numbers
     prompt: Numbers | None
     guidance: float
+    weights: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,7 @@ class Layout:
         guidance: the guidance at coordinate 0.
         guidance_spread: the standard deviation of its logarithm.
         seed: the seed of the latents, if they are not tuned.
+        weights: the weights of the LoRAs, and how far each may be tuned.
     """
 
     parts: tuple[str, ...]
@@ -62,18 +68,23 @@ class Layout:
     guidance: float
     guidance_spread: float
     seed: int
+    weights: WeightRange = NO_LORAS
 
     @property
     def dim(self) -> int:
         """The number of coordinates of a candidate."""
         return sum(self._sizes())
 
+    def check(self, candidate: Vector) -> Vector:
+        """Return a finite copy of a candidate of the right length, or raise."""
+        owner = f"a pipeline with {'+'.join(self.parts)} tuned"
+        return check_candidate(candidate, self.dim, owner)
+
     def read(self, candidate: Vector) -> Point:
         """Split a candidate into the inputs of its picture."""
-        owner = f"a pipeline with {'+'.join(self.parts)} tuned"
-        vector = check_candidate(candidate, self.dim, owner)
+        vector = self.check(candidate)
         ends = np.cumsum(self._sizes())[:-1]
-        latents, prompt, guidance = np.split(vector, ends)
+        latents, prompt, guidance, weights = np.split(vector, ends)
         if "latents" not in self.parts:
             latents = np.random.default_rng(self.seed).standard_normal(self.shape)
         # A factor, so that it stays positive however far the search goes.
@@ -82,10 +93,23 @@ class Layout:
             latents.reshape(self.shape).astype(np.float32),
             prompt.astype(np.float32) if prompt.size else None,
             self.guidance * factor,
+            self.weights.at(weights.tolist()) if weights.size else self.weights.stated,
         )
+
+    def placed(self, latents: Numbers) -> Vector:
+        """Return the candidate with these latents; what else is tuned has its median."""
+        if "latents" not in self.parts:
+            raise InvalidInput(
+                "the noise is not tuned, so a seed gives no start; add latents to tune, such as "
+                f"tune=latents+{'+'.join(self.parts)}"
+            )
+        found = np.zeros(self.dim)
+        found[: latents.size] = latents.ravel()
+        return found
 
     def _sizes(self) -> list[int]:
         sizes = {"latents": math.prod(self.shape), "prompt": self.prompt_rank, "guidance": 1}
+        sizes["adapters"] = len(self.weights.stated)
         return [sizes[part] if part in self.parts else 0 for part in PARTS]
 
 

@@ -95,6 +95,24 @@ HOOKS: Mapping[str, Hook] = {
         "How far a latent is from N(0, I), in the form of `zorank.renderers.latents.drift`.",
         without="no drift is shown",
     ),
+    "start": Hook(
+        "start(seed) -> array (d,)",
+        None,
+        "The candidate that a seed of another program gives, a `zorank.renderers.starts.Seed`.",
+        without="a draw of N(0, I) by NumPy's `default_rng`",
+    ),
+    "stored_options": Hook(
+        "stored_options() -> dict",
+        None,
+        "Of a renderer that is not made by name: plain options that are stored with its runs.",
+        without="nothing is stored",
+    ),
+    "with_options": Hook(
+        "with_options(options) -> renderer",
+        None,
+        "The same renderer with the stored options of a run.",
+        without="the renderer itself",
+    ),
     "export_name": Hook(
         "export_name: str",
         None,

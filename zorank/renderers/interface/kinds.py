@@ -52,7 +52,7 @@ class RendererKind:
         if isinstance(found, RendererKind):
             return found
         makes = callable(found) and not hasattr(type(found), "render")
-        maker = found if makes else _always(resolve(found, name).renderer)
+        maker = found if makes else _always(made := resolve(found, name))
         return cls(
             name,
             maker,
@@ -61,6 +61,7 @@ class RendererKind:
             description=text(found, "description"),
             tells_progress=takes_parameter(found, "progress"),
             options=_options_of(maker),
+            current=dict if makes else made.stored_options,
         )
 
     @classmethod
@@ -125,6 +126,19 @@ class RendererKind:
         return {**plain, **self.given, **self.current()}
 
     @property
+    def paths(self) -> dict[str, Callable[[str], str]]:
+        """The options that name files, and for each the function that makes paths absolute."""
+        return properties(self.maker, "path")
+
+    def absolute(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options with absolute paths, so that runs open wherever a studio is started."""
+        found = dict(options)
+        for name, of_path in self.paths.items():
+            if isinstance(found.get(name), str):
+                found[name] = of_path(found[name])
+        return found
+
+    @property
     def form(self) -> list[dict[str, Any]]:
         """The form fields of the options."""
         return form_fields(self.maker, self.given)
@@ -164,8 +178,14 @@ def _options_of(maker: Any) -> dict[str, Any]:
     return {p.name: p.default for p in named}
 
 
-def _always(renderer: Renderer) -> Callable[[], Renderer]:
-    def ready_made() -> Renderer:
-        return renderer
+def _always(resolved: ResolvedRenderer) -> Callable[..., Renderer]:
+    """Return a maker of one renderer; if it stores options with runs, it takes them again."""
+    again = resolved.with_options
 
-    return ready_made
+    def ready_made() -> Renderer:
+        return resolved.renderer
+
+    def with_options(**stored: Any) -> Renderer:
+        return again(stored) if again is not None and stored else resolved.renderer
+
+    return ready_made if again is None else with_options

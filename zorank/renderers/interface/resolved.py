@@ -42,6 +42,9 @@ class ResolvedRenderer:
     check: Callable[[], object]
     warm_up: Callable[[], object]
     drift: Callable[[Vector], Mapping[str, Any] | None]
+    start: Callable[[Any], Vector] | None
+    stored_options: Callable[[], Mapping[str, Any]]
+    with_options: Callable[[Mapping[str, Any]], Renderer] | None
     export_name: str | None
     export: Callable[[Vector], bytes] | None
     look: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None
@@ -156,6 +159,9 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
             else (lambda: renderer.render([parameters.decode_normal(example)]))
         ),
         drift=method(renderer, "drift") or (lambda candidate: None),
+        start=method(renderer, "start"),
+        stored_options=method(renderer, "stored_options") or dict,
+        with_options=method(renderer, "with_options"),
         export_name=export_name if exports else None,
         export=export if exports else None,
         look=method(renderer, "look"),

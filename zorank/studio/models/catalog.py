@@ -40,6 +40,12 @@ class JudgeInfo(BaseModel):
     default: bool = Field(description="whether it is the studio's default judge")
 
 
+class FoundStart(BaseModel):
+    """The start that a file of another program tells."""
+
+    x0: str = Field(description="what a new run's x0 is set to, such as seed:1234:cuda:512x512")
+
+
 class MethodInfo(BaseModel):
     """A method that a new run may use, and its settings."""
 

@@ -48,9 +48,18 @@ class NewRun(BaseModel):
         "studio's default judge, if it has one",
     )
 
+    x0: str | list[StrictFloat | StrictInt] | None = Field(
+        default=None,
+        description="where the run starts: a vector, or a text such as seed:1234 for the noise "
+        "that other programs draw from a seed (seed:1234:cuda on an Nvidia GPU); null lets "
+        "people pick; if absent, the studio's start, if it has one",
+    )
+
     def settings(self) -> RunSettings:
-        """Return the settings; an absent judge is not the same as null."""
-        fields: dict[str, Any] = self.model_dump(exclude={"judge", "method", "method_settings"})
+        """Return the settings; an absent judge or start is not the same as null."""
+        apart = {"judge", "method", "method_settings", "x0"}
+        fields: dict[str, Any] = self.model_dump(exclude=apart)
+        fields["start"] = (self.x0 or "") if "x0" in self.model_fields_set else None
         if self.method is None and self.method_settings:
             raise InvalidInput("method_settings needs a method; name one, or leave both out")
         method = MethodSpec(self.method, self.method_settings) if self.method else None

@@ -1,6 +1,6 @@
 // The form for a new run: renderer, options, judge.
 
-import { at, get, post, runPage } from "./api.js";
+import { ApiError, at, get, post, runPage, upload } from "./api.js";
 import { attempt, hideBanner } from "./dialogs.js";
 import { drawIcons, el, find, svg } from "./dom.js";
 import { nounOf, thumbnail } from "./media.js";
@@ -168,6 +168,30 @@ function judgeAnswer() {
   return judge === usual && untouched ? {} : { judge: { name: judge.name, options: { ...judge.kept, ...options } } };
 }
 
+const PNG_HEAD = 1 << 18; // texts come before the pixels
+let vector = null;
+
+/** Omits the studio's own start; an emptied field is no start. */
+function startAnswer() {
+  const input = find("#start");
+  const text = input.value.trim();
+  if (text === input.dataset.default) return {};
+  return { x0: vector && text === vector.name ? vector.numbers : text || null };
+}
+
+/** Reads a seed from a picture, or the numbers of a vector, and shows which in the field. */
+async function readStart(file) {
+  vector = null;
+  if (file.name.toLowerCase().endsWith(".json")) {
+    const found = await file.text().then(JSON.parse).catch(() => null);
+    const numbers = found?.best ?? found?.x ?? found;
+    if (!Array.isArray(numbers)) throw new ApiError(422, "This file has no vector: it must be JSON with a list of numbers.");
+    vector = { name: file.name, numbers };
+    return file.name;
+  }
+  return (await upload(at("/api/starts"), file.slice(0, PNG_HEAD))).x0;
+}
+
 function answers() {
   const all = chosen().options;
   // An emptied text field is sent as an empty text; an emptied number field is omitted.
@@ -180,7 +204,7 @@ function answers() {
   if (title) run.title = title;
   if (seed !== "") run.seed = Number(seed);
   if (raters > 1) run.raters = raters;
-  return run;
+  return { ...run, ...startAnswer() };
 }
 
 async function begin() {
@@ -206,6 +230,12 @@ async function show() {
   showMethods();
 }
 
+find("#start-file").addEventListener("change", async ({ target }) => {
+  const [file] = target.files;
+  const done = file && await attempt(() => readStart(file));
+  if (done) find("#start").value = done.value;
+  target.value = ""; // so that the same file can be chosen again
+});
 find("#method").addEventListener("change", showMethodSettings);
 find("#options").addEventListener("input", askForAPrompt);
 find("#new-form").addEventListener("submit", (event) => {
