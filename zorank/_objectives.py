@@ -136,32 +136,37 @@ class Judge:
 
     def answer(self, slate: Slate) -> tuple[Answer, dict[str, float]]:
         """Return the answer to a slate, and the best finite value of a feasible candidate."""
-        violations = np.array([self.violation(x) for x in slate] if self.constraints else [])
-        values, known = self._evaluate(slate, violations)
-        signed = -values if self.maximize else values
-        answer = slate.answer_from(ranked_last(signed, known, violations, slate.question))
-        good = values[np.isfinite(values)]
-        best = np.max if self.maximize else np.min
-        return answer, {"value": float(best(good))} if good.size else {}
+        violations = np.array([self.violation(x) for x in slate] if self.constraints else ())
+        if violations.any():
+            values, known = self._evaluate_feasible(slate, violations == 0)
+        else:
+            values, known = self._evaluate(slate)
+        finite = np.isfinite(values)
+        ranked = -values if self.maximize else values
+        if not finite.all():
+            ranked = ranked_last(ranked, known, violations, slate.question)
+        good = values[finite]
+        best = good.max if self.maximize else good.min
+        return slate.answer_from(ranked), {"value": float(best())} if good.size else {}
 
-    def _evaluate(self, slate: Slate, violations: Vector) -> tuple[Vector, NDArray[np.bool_]]:
-        """Evaluate the feasible candidates; the values of the others are NaN."""
-        every = np.arange(len(slate))
-        feasible = every[violations == 0] if violations.size else every
-        values, known = np.full(len(slate), np.nan), np.ones(len(slate), dtype=bool)
-        if len(feasible) == 0:
-            return values, known
-        shown = slate
-        if len(feasible) < len(slate):
-            shown = Slate(Points(np.array([slate[int(i)] for i in feasible])))
-        found = evaluate_any(
+    def _evaluate(self, slate: Slate) -> tuple[Vector, NDArray[np.bool_]]:
+        """Return the values of all candidates, and which of them are known."""
+        return evaluate_any(
             self.f,
-            shown,
+            slate,
             vectorized=self.vectorized,
             executor=self.executor,
             deadline=self.deadline,
         )
-        values[feasible], known[feasible] = found
+
+    def _evaluate_feasible(
+        self, slate: Slate, feasible: NDArray[np.bool_]
+    ) -> tuple[Vector, NDArray[np.bool_]]:
+        """Evaluate the feasible candidates; the values of the others are NaN."""
+        values, known = np.full(len(slate), np.nan), np.ones(len(slate), dtype=bool)
+        if feasible.any():
+            shown = Points(np.array([slate[i] for i in np.flatnonzero(feasible).tolist()]))
+            values[feasible], known[feasible] = self._evaluate(Slate(shown))
         return values, known
 
 

@@ -71,7 +71,8 @@ def evaluate_any(
     if executor is None:
         # list(map(…)) would swallow a StopIteration of f; "for x in slate" would hold a candidate
         # in memory until the next one is made.
-        return _check_values([f(slate[i]) for i in range(m)], m), known
+        row = slate.design.row
+        return _check_values([f(row(i)) for i in range(m)], m), known
     from zorank.executors.dispatch import dispatch  # slow to import, rarely needed
 
     found = dispatch(f, slate, executor, deadline)
@@ -82,6 +83,8 @@ def evaluate_any(
 
 
 def _check_values(values: Any, m: int) -> Vector:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (m,):
+        return values.copy()  # f may use its array again
     refuse_masked(values, "the values of the objective")
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
     numbers = [_number(v) for v in islice(values, m + 1)] if several else [_number(values)]
@@ -98,6 +101,8 @@ def _length(values: Any) -> int | str:
 
 
 def _number(value: Any) -> float:
+    if isinstance(value, float):  # the usual case: a float of Python or NumPy
+        return float(value)
     refuse_masked(value, "the value of the objective")
     try:
         array = np.asarray(value)
