@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NONE: Vector = np.empty(0)
+"""The violations where there are no constraints."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wrapped:
     """A function of a candidate: of its parameters if there is a space, with more arguments."""
@@ -136,11 +140,8 @@ class Judge:
 
     def answer(self, slate: Slate) -> tuple[Answer, dict[str, float]]:
         """Return the answer to a slate, and the best finite value of a feasible candidate."""
-        violations = np.array([self.violation(x) for x in slate] if self.constraints else ())
-        if violations.any():
-            values, known = self._evaluate_feasible(slate, violations == 0)
-        else:
-            values, known = self._evaluate(slate)
+        violations = self._violations(slate)
+        values, known = self._evaluate(slate, violations)
         finite = np.isfinite(values)
         ranked = -values if self.maximize else values
         if not finite.all():
@@ -149,24 +150,25 @@ class Judge:
         best = good.max if self.maximize else good.min
         return slate.answer_from(ranked), {"value": float(best())} if good.size else {}
 
-    def _evaluate(self, slate: Slate) -> tuple[Vector, NDArray[np.bool_]]:
-        """Return the values of all candidates, and which of them are known."""
-        return evaluate_any(
-            self.f,
-            slate,
-            vectorized=self.vectorized,
-            executor=self.executor,
-            deadline=self.deadline,
-        )
+    def _violations(self, slate: Slate) -> Vector:
+        """Return the violation of every candidate; NONE if there are no constraints."""
+        return np.array([self.violation(x) for x in slate]) if self.constraints else NONE
 
-    def _evaluate_feasible(
-        self, slate: Slate, feasible: NDArray[np.bool_]
-    ) -> tuple[Vector, NDArray[np.bool_]]:
+    def _evaluate(self, slate: Slate, violations: Vector) -> tuple[Vector, NDArray[np.bool_]]:
         """Evaluate the feasible candidates; the values of the others are NaN."""
+        if not (violations.size and violations.any()):
+            return evaluate_any(
+                self.f,
+                slate,
+                vectorized=self.vectorized,
+                executor=self.executor,
+                deadline=self.deadline,
+            )
         values, known = np.full(len(slate), np.nan), np.ones(len(slate), dtype=bool)
-        if feasible.any():
-            shown = Points(np.array([slate[i] for i in np.flatnonzero(feasible).tolist()]))
-            values[feasible], known[feasible] = self._evaluate(Slate(shown))
+        feasible = np.flatnonzero(violations == 0)
+        if feasible.size:
+            shown = Slate(Points(np.array([slate[i] for i in feasible.tolist()])))
+            values[feasible], known[feasible] = self._evaluate(shown, NONE)
         return values, known
 
 

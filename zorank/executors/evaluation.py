@@ -22,6 +22,10 @@ Objective: TypeAlias = Callable[[Vector], Any]
 """Maps a candidate (d,) to a number; if vectorized, (m, d) to m numbers."""
 
 
+FLOATS = frozenset({float, np.float64})
+"""The types of values that need no check."""
+
+
 def evaluate(
     f: Objective,
     slate: Slate,
@@ -85,6 +89,8 @@ def evaluate_any(
 def _check_values(values: Any, m: int) -> Vector:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (m,):
         return values.copy()  # f may use its array again
+    if type(values) is list and len(values) == m and FLOATS.issuperset(map(type, values)):
+        return np.array(values, dtype=np.float64)
     refuse_masked(values, "the values of the objective")
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
     numbers = [_number(v) for v in islice(values, m + 1)] if several else [_number(values)]
@@ -101,8 +107,6 @@ def _length(values: Any) -> int | str:
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, float):  # the usual case: a float of Python or NumPy
-        return float(value)
     refuse_masked(value, "the value of the objective")
     try:
         array = np.asarray(value)
