@@ -29,24 +29,33 @@ NONE: Vector = np.empty(0)
 
 @dataclass(frozen=True, eq=False)
 class Wrapped:
-    """A function of a candidate: of its parameters if there is a space, with more arguments."""
+    """A function of a candidate: of its parameters if there is a space, with more arguments.
+
+    If it is vectorized, it is a function of the rows of an array, or of a list of parameters.
+    """
 
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
     space: SearchSpace | None = None
+    vectorized: bool = False
 
     def __call__(self, x: Vector) -> Any:
-        return self.function(x if self.space is None else self.space.decode(x), *self.args)
+        return self.function(self._argument(x), *self.args)
+
+    def _argument(self, x: Vector) -> Any:
+        if self.space is None:
+            return x
+        return [self.space.decode(row) for row in x] if self.vectorized else self.space.decode(x)
 
 
-def wrapped(f: Any, args: Any, space: SearchSpace | None) -> Any:
+def wrapped(f: Any, args: Any, space: SearchSpace | None, vectorized: bool = False) -> Any:
     """Return f itself if it needs no wrapper."""
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise InvalidInput(
             f"args must be a tuple of further arguments of f, found {short(args)}; "
             "a single one is written (value,)"
         )
-    return f if not args and space is None else Wrapped(f, tuple(args), space)
+    return f if not args and space is None else Wrapped(f, tuple(args), space, vectorized)
 
 
 @dataclass(frozen=True, eq=False)

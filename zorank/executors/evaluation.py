@@ -71,7 +71,7 @@ def evaluate_any(
     m = len(slate)
     known = np.ones(m, dtype=bool)
     if vectorized:
-        return _check_values(f(np.asarray(slate)), m), known
+        return _check_values(f(np.asarray(slate)), m, "; each row of its argument is one"), known
     if executor is None:
         # list(map(…)) would swallow a StopIteration of f; "for x in slate" would hold a candidate
         # in memory until the next one is made.
@@ -86,7 +86,7 @@ def evaluate_any(
     return values, known
 
 
-def _check_values(values: Any, m: int) -> Vector:
+def _check_values(values: Any, m: int, hint: str = "") -> Vector:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (m,):
         return values.copy()  # f may use its array again
     if type(values) is list and len(values) == m and FLOATS.issuperset(map(type, values)):
@@ -97,7 +97,7 @@ def _check_values(values: Any, m: int) -> Vector:
     if len(numbers) != m:
         found = len(numbers) if len(numbers) < m else _length(values)
         raise InvalidInput(
-            f"the objective must return {m} values for {m} candidates, found {found}"
+            f"the objective must return {m} values for {m} candidates, found {found}{hint}"
         )
     return np.array(numbers)
 
