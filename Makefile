@@ -1,7 +1,8 @@
 # make test does everything from nothing: virtual environment, install, lint, types, tests.
 # make quick is for every save: lint, types, and the tests that need nothing heavy.
 
-PYTHON ?= python3.11
+# scripts/install.sh finds Python 3.11 to 3.14; `make PYTHON=...` names one, `make UV=no` uses pip.
+export PYTHON UV
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
@@ -11,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser proxy drawing test quick light lint types unit format docs bench clean
+.PHONY: help install studio browser proxy drawing test quick light lint types unit format docs site bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -19,18 +20,17 @@ help: ## Show this list.
 install: $(INSTALLED) ## A virtual environment with every extra and the tools of make test.
 
 $(INSTALLED): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
-	touch $@
+	@scripts/install.sh dev
+	@touch $@
 
 studio: $(VENV)/.studio ## Rank pictures in the browser; everything it needs is installed first.
-	$(BIN)/zorank studio $(ARGS)
+	@echo "Starting the studio. Ctrl-C ends it; every answer is stored at once."
+	@$(BIN)/zorank studio $(ARGS)
 
 # Only what the studio needs, so that the first picture is not far away.
 $(VENV)/.studio: pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[studio,dream]'
-	touch $@
+	@test $(INSTALLED) -nt pyproject.toml || scripts/install.sh studio,dream
+	@touch $@
 
 test: lint browser proxy drawing ## Everything that CI checks.
 	@$(MAKE) --no-print-directory --jobs 2 types unit
@@ -50,6 +50,7 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 
 types: $(INSTALLED)
 	$(BIN)/mypy
@@ -87,6 +88,10 @@ format: $(INSTALLED) ## Format the code and mend what can be mended.
 
 docs: $(INSTALLED) ## Write the generated pages in docs/ again.
 	$(BIN)/python docs/generate.py
+
+site: $(INSTALLED) ## Build the docs site into site/; links must lead somewhere.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "Open site/index.html."
 
 bench: $(INSTALLED) ## Measure speed and memory against their bounds.
 	$(BIN)/python benchmarks/round_cost.py

@@ -171,16 +171,19 @@ def main() -> None:
         threads = [threading.Thread(target=raters.answer, args=pair) for pair in pairs]
         for thread in threads:
             thread.start()
-        for _ in track(range(given.kills), "Killing"):
-            time.sleep(dice.expovariate(2.0))
-            if given.workers == 1:
-                process.kill()
-                process.join()
-                process = start(url, port, 1)
-            else:
-                os.kill(dice.choice(children(process)), signal.SIGKILL)
-                while len(children(process)) < given.workers:
-                    time.sleep(0.02)
+        kills = 0
+        with suppress(KeyboardInterrupt):  # what was done until then is checked all the same
+            for _ in track(range(given.kills), "Killing"):
+                time.sleep(dice.expovariate(2.0))
+                if given.workers == 1:
+                    process.kill()
+                    process.join()
+                    process = start(url, port, 1)
+                else:
+                    os.kill(dice.choice(children(process)), signal.SIGKILL)
+                    while len(children(process)) < given.workers:
+                        time.sleep(0.02)
+                kills += 1
         raters.stopping.set()
         for thread in threads:
             thread.join()
@@ -189,7 +192,7 @@ def main() -> None:
         store = open_store(url)
         stored = check(store, runs, raters)
         print(
-            f"{given.kills} kills, {len(raters.acknowledged)} answers acknowledged, {stored} "
+            f"{kills} kills, {len(raters.acknowledged)} answers acknowledged, {stored} "
             "stored; none lost, none doubled, every run replays bit for bit"
         )
         store.close()

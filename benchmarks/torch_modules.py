@@ -3,7 +3,7 @@
     python benchmarks/torch_modules.py             # memory and time, some minutes
     python benchmarks/torch_modules.py --learn 200 # and that many rounds of the language model
 
-The module is the ten-million-parameter language model of examples/tune_language_model.py. Memory
+The module is the ten-million-parameter language model of benchmarks/language_model.py. Memory
 is the peak resident size of a process: one makes m forward passes, the other trains for some
 rounds on the same passages. The bound is a ratio of 1.3. Time is a round relative to m forward
 passes in the same process; the excess over 1 is drawing each direction three times.
@@ -12,31 +12,18 @@ passes in the same process; the excess over 1 is drawing each direction three ti
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import resource
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from zorank._directions import Law
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "tune_language_model.py"
 M = 8
 BOUND = 1.3
-
-
-def example() -> Any:
-    """Import the example as a module."""
-    spec = importlib.util.spec_from_file_location("tune_language_model", EXAMPLE)
-    if spec is None or spec.loader is None:
-        raise SystemExit(f"{EXAMPLE} does not exist")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def measure(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
@@ -46,7 +33,8 @@ def measure(work: str, law: Law, batch: int, rounds: int) -> dict[str, float]:
     from zorank.torch import RankTrainer
 
     torch.set_num_threads(1)
-    lm = example()
+    import language_model as lm
+
     empty = peak_memory()
     learned, held_out, letters = lm.texts()
     model = lm.letters_model(letters, large=True)

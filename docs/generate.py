@@ -12,6 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from _generate import (
     from_code,
+    gallery,
+    http_page,
     judge_tables,
     look_tables,
     paper_tables,
@@ -73,9 +75,12 @@ PAGES = {
     "cli.md": from_code.cli_page,
     "settings.md": from_code.settings_page,
     "renderers.md": from_code.renderers_page,
+    "reference/http.md": http_page.page,
+    "gallery.md": gallery.page,
 }
-for _template in sorted((FOLDER / "templates").glob("*.md")):
-    PAGES.setdefault(_template.name, partial(from_template, _template.name))
+for _template in sorted((FOLDER / "templates").rglob("*.md")):
+    _name = _template.relative_to(FOLDER / "templates").as_posix()
+    PAGES.setdefault(_name, partial(from_template, _name))
 
 if __name__ == "__main__":
     for file, page in PAGES.items():

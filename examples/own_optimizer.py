@@ -10,6 +10,8 @@ from zorank.estimators import favourites
 from zorank.slates import Cloud
 from zorank.types import Answer, Vector
 
+State = tuple[Vector, float]  # x and the radius
+
 
 @dataclass(frozen=True)
 class BestNeighbour:
@@ -20,35 +22,24 @@ class BestNeighbour:
     m: int = 8
     radius: float = 1.0
 
-    def init(self, x0: Vector) -> tuple[Vector, float]:
-        """The state: x and the radius."""
+    def init(self, x0: Vector) -> State:
         return x0, self.radius
 
-    def ask(self, state: tuple[Vector, float], rng: np.random.Generator) -> zorank.Slate:
-        """X itself (a direction of zeros) and m − 1 neighbours."""
-        x, radius = state
-        directions = rng.standard_normal((self.m, x.size))
-        directions[0] = 0
-        return zorank.Slate(Cloud(x, radius, directions), question="best")
+    def ask(self, state: State, rng: np.random.Generator) -> zorank.Slate:
+        directions = rng.standard_normal((self.m, state[0].size))
+        directions[0] = 0  # x itself
+        return zorank.Slate(Cloud(*state, directions), question="best")
 
-    def tell(
-        self, state: tuple[Vector, float], slate: zorank.Slate, answer: Answer
-    ) -> tuple[Vector, float]:
-        """Move, or look closer."""
+    def tell(self, state: State, slate: zorank.Slate, answer: Answer) -> State:
         best = favourites(answer, len(slate))
         return (state[0], state[1] / 2) if 0 in best else (slate[best[0]], state[1])
 
-    def best(self, state: tuple[Vector, float]) -> Vector:
-        """Where it is."""
+    def best(self, state: State) -> Vector:
         return state[0]
 
-    def report(self, state: tuple[Vector, float]) -> dict[str, float]:
-        """What a history shows."""
+    def report(self, state: State) -> dict[str, float]:
         return {"radius": state[1]}
 
 
 if __name__ == "__main__":
-    run = zorank.Run(BestNeighbour(), x0=[4.0, -3.0], seed=0)
-    for _ in range(60):
-        run.tell(zorank.oracles.FunctionOracle(zorank.problems.sphere).answer(run.ask()))
-    print("best:", run.best().round(3), "radius:", run.history[-1]["radius"])
+    print(zorank.minimize(zorank.problems.sphere, [4.0, -3.0], 400, BestNeighbour()))

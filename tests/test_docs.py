@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import re
 import shlex
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -13,15 +14,20 @@ from tests.helpers import fork_server
 from zorank import optimizers
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md"),
+    *(page for page in sorted(DOCS.rglob("*.md")) if DOCS / "templates" not in page.parents),
+]
 
 
 def blocks(page, language):
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL)
+    found = re.findall(rf"^ *```{language}\n(.*?)```", page.read_text(), re.DOTALL | re.MULTILINE)
+    return [textwrap.dedent(block) for block in found]
 
 
 SNIPPETS = [
-    pytest.param(code, id=f"{page.name}-{i}")
+    pytest.param(code, id=f"{page.relative_to(ROOT)}-{i}")
     for page in PAGES
     for i, code in enumerate(blocks(page, "python"))
 ]
@@ -66,8 +72,7 @@ def test_every_command_runs(zorank):
 
 
 SHORTER_EXAMPLES = {
-    "simulated_person.py": ("--rounds", 1),
-    "tune_language_model.py": ("--rounds", 10),
+    "simulated_person.py": (1,),
 }
 
 

@@ -49,9 +49,9 @@ MARKER = re.compile(r"<!-- numbers: (.*?) -->")
 
 def sources():
     """The texts that people write: a template where there is one, else the page."""
-    for page in sorted(DOCS.glob("*.md")):
-        if page.name not in FROM_CODE:
-            template = DOCS / "templates" / page.name
+    for page in sorted(DOCS.rglob("*.md")):
+        template = DOCS / "templates" / page.relative_to(DOCS)
+        if page.name not in FROM_CODE and DOCS / "templates" not in page.parents:
             yield template if template.exists() else page
     yield ROOT / "README.md"
 
@@ -111,7 +111,7 @@ def test_a_remark_without_source_is_found():
     assert unsourced_of({"says": "μ = .1", "numbers": "settings"}) == []
 
 
-@pytest.mark.parametrize("page", list(sources()), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", list(sources()), ids=lambda page: str(page.relative_to(ROOT)))
 def test_measured_numbers_have_a_source(page):
     assert unsourced(page.read_text()) == {}
 

@@ -26,7 +26,7 @@ from zorank._recipes import (
 from zorank._run_slates import ask_optimizer
 from zorank._slate_json import RECIPE_SIZE, decode, encode
 from zorank._slate_log import ShownCandidates, record
-from zorank.optimizers import Auto, RankProcess, ZORankSGD
+from zorank.optimizers import Auto, RankItems, RankProcess, ZORankSGD
 from zorank.problems import sphere
 from zorank.slates import Box, Cloud, Free, Points, Shell
 from zorank.stores import MemoryStore, open_store
@@ -227,7 +227,8 @@ def test_twenty_rounds_at_a_large_dimension(tmp_path, pick):
 
 @pytest.mark.parametrize("optimizer", MADE, ids=str)
 def test_a_recorded_run_is_the_run_that_was_not_recorded(optimizer):
-    store, x0 = MemoryStore(), np.random.default_rng(0).standard_normal(7)
+    dim = 1 if isinstance(optimizer, RankItems) else 7
+    store, x0 = MemoryStore(), np.random.default_rng(0).standard_normal(dim)
     plain = Run(optimizer, x0, seed=4)
     run = Run(optimizer, x0, seed=4, store=store, name="a", record_slates=True, trace=True)
     shown = drive(plain, 12)

@@ -1,6 +1,7 @@
 """How the studio listens, which links it prints, and that it starts from nothing."""
 
 import asyncio
+import os
 import re
 import socket
 import subprocess
@@ -11,8 +12,10 @@ import pytest
 
 from tests.helpers import fork_server
 from tests.helpers.studio_server import TOKEN
+from tests.helpers.waiting import wait_until
 from zorank.errors import InvalidInput
 from zorank.studio.address import PublicURL
+from zorank.studio.hints import hints
 from zorank.studio.server import addresses, allowed_names, link_to, listen
 
 PUBLIC = PublicURL.parse("https://rank.example.org/rank")
@@ -187,3 +190,34 @@ def test_a_cookie_of_one_process_is_accepted_by_all(links):
     session = {"Cookie": entered.headers["set-cookie"].partition(";")[0]}
     for _ in range(20):  # over connections of their own, which either may take
         assert httpx.get(link.partition("?")[0], headers=session, timeout=120).status_code == 200
+
+
+SSH = {"SSH_CONNECTION": "192.0.2.7 50000 192.0.2.9 22"}
+
+
+def test_hints_name_what_is_in_the_way_of_the_page():
+    nothing = hints({}, "ann", 8321, wanted=None, opened=True, only_local=True)
+    assert nothing == []
+    (taken,) = hints({}, "ann", 40123, wanted=8321, opened=True, only_local=True)
+    assert "8321 is in use" in taken
+    assert "40123" in taken
+    (tunnel,) = hints(SSH, "ann", 8321, wanted=None, opened=None, only_local=True)
+    assert tunnel.endswith("ssh -N -L 8321:127.0.0.1:8321 ann@192.0.2.9")
+    assert hints(SSH, "ann", 8321, wanted=None, opened=None, only_local=False) == []
+    (copy,) = hints({}, "ann", 8321, wanted=None, opened=False, only_local=True)
+    assert "copy the link" in copy
+
+
+@pytest.mark.server
+def test_over_ssh_it_prints_the_tunnel_and_opens_no_browser(tmp_path):
+    command = ["-m", "zorank", "studio", "--token", TOKEN, "--port", 0]
+    command += ["--store", tmp_path / "runs.db"]
+    marked = {**os.environ, **SSH, "DISPLAY": "", "BROWSER": f"touch {tmp_path}/opened"}
+    with open(tmp_path / "said", "w") as said:
+        studio = fork_server.start(command, env=marked, stderr=said)
+    try:
+        assert studio.stdout.readline().startswith("Studio at ")
+        wait_until(lambda: "ssh -N -L " in (tmp_path / "said").read_text(), "the tunnel")
+    finally:
+        studio.close()
+    assert not (tmp_path / "opened").exists()

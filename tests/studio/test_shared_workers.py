@@ -93,9 +93,9 @@ def shown(server, run_id):
 
 
 def test_what_one_worker_has_rendered_the_other_does_not_render(server, tmp_path):
-    run_id = new_run(server)
     first, second = workers_of(server)
-    with stopped(first):
+    with stopped(first):  # a worker that is stopped while it renders would keep its locks
+        run_id = new_run(server)
         one = shown(server, run_id)
     wait_until(lambda: metrics(server)["zorank_rendering"] == 0, "exhibits are rendered")
     with stopped(second):

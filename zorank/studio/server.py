@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import getpass
 import ipaddress
 import os
 import socket
@@ -28,6 +29,7 @@ from zorank.studio.access import new_token
 from zorank.studio.address import PublicURL
 from zorank.studio.app import create_app
 from zorank.studio.connections import most_connections, raise_file_limit, watched_protocol
+from zorank.studio.hints import hints
 from zorank.studio.judging import Panel
 from zorank.studio.limits import Limits
 from zorank.studio.logs import log_config
@@ -80,7 +82,12 @@ def serve(
         title: link_to(base, token)
         for title, base in addresses(host, listener.getsockname()[1], public).items()
     }
-    announce = partial(_announce, links, browser)
+    taken = port is None and listener.getsockname()[1] != PORT
+    announce = partial(
+        *(_announce, links, browser, listener.getsockname()[1]),
+        wanted=PORT if taken else None,
+        only_local=_is_loopback(host) and public is None,
+    )
     if worker is None and workers > 1:
         supervise(listener, token, workers, announce)
         return
@@ -209,11 +216,26 @@ def _when_started(server: uvicorn.Server, then: Callable[[], None]) -> None:
     then()
 
 
-def _announce(links: Mapping[str, str], browser: bool) -> None:
+def _announce(
+    links: Mapping[str, str], browser: bool, port: int, wanted: int | None, only_local: bool
+) -> None:
+    """Print the links, open the browser, and say what to do if that does not work."""
     sys.stdout.write("".join(f"{title} {link}\n" for title, link in links.items()))
     sys.stdout.flush()
-    if browser:
-        webbrowser.open(links.get("Public address:", links["Studio at"]))
+    far = bool(os.environ.get("SSH_CONNECTION")) and not os.environ.get("DISPLAY")
+    opened = None
+    if browser and not far:  # a text browser would take the terminal
+        opened = webbrowser.open(links.get("Public address:", links["Studio at"]))
+    for sentence in hints(os.environ, _user(), port, wanted, opened, only_local):
+        sys.stderr.write(f"{sentence}\n")
+    sys.stderr.flush()
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container without a name for its user
+        return "USER"
 
 
 def _warm_up(kinds: Iterable[RendererKind]) -> None:

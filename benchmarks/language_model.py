@@ -1,7 +1,7 @@
 """A language model learns letters from rankings alone: which of eight models reads this best?
 
-    python examples/tune_language_model.py            # a small one, some seconds
-    python examples/tune_language_model.py --large    # ten million parameters, some minutes
+    python benchmarks/language_model.py            # a small one, some seconds
+    python benchmarks/language_model.py --large    # ten million parameters, some minutes
 
 It reads the pages of this repository, letter by letter. No gradient is ever computed; of the
 eight losses in a round only the order is used. Stop it and start it again with `--folder DIR`: it
