@@ -12,7 +12,7 @@ INSTALLED := $(VENV)/.installed
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help install studio browser proxy drawing test quick light lint types unit format docs site bench clean
+.PHONY: help install studio programs browser proxy drawing test quick light lint types unit format docs site bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/'
@@ -32,8 +32,9 @@ $(VENV)/.studio: pyproject.toml constraints.txt
 	@test $(INSTALLED) -nt pyproject.toml || scripts/install.sh studio,dream
 	@touch $@
 
-test: lint browser proxy drawing ## Everything that CI checks.
-	@$(MAKE) --no-print-directory --jobs 2 types unit
+test: $(INSTALLED) ## Everything that CI checks.
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target lint types programs
+	@$(MAKE) --no-print-directory unit
 
 quick: $(INSTALLED) ## Lint, types, and tests without browser, server, simulator or torch.
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target lint types light
@@ -54,6 +55,12 @@ lint: $(INSTALLED)
 
 types: $(INSTALLED)
 	$(BIN)/mypy
+
+# One after another, because apt-get installs for one caller at a time.
+programs:
+	@$(MAKE) --no-print-directory browser
+	@$(MAKE) --no-print-directory proxy
+	@$(MAKE) --no-print-directory drawing
 
 # Debian's Chromium without a window where it may be installed, else the system's, else Playwright's.
 browser: $(INSTALLED)
@@ -80,7 +87,7 @@ drawing:
 # Tests of one group run in one process, which imports heavy libraries and starts a browser once.
 # Three processes use two cores better than two, because many tests wait for a server or a browser.
 unit: $(INSTALLED)
-	$(BIN)/pytest --numprocesses 3 --dist loadgroup
+	$(BIN)/pytest --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 
 format: $(INSTALLED) ## Format the code and mend what can be mended.
 	$(BIN)/ruff format .

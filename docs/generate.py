@@ -31,6 +31,7 @@ TABLES = {
     "changed": paper_tables.changed,
     "decays": paper_tables.decays,
     "field": paper_tables.field,
+    "largescale": paper_tables.largescale,
     "sittings": paper_tables.sittings,
     "words": paper_tables.words,
     "often": paper_tables.often,

@@ -7,6 +7,8 @@ import tempfile
 from typing import Any
 from urllib.request import Request, urlopen
 
+import numpy as np
+
 from zorank.renderers import Landscape
 
 WISHES = ("night", "snow", "moon", "lake")
@@ -16,7 +18,8 @@ painter = Landscape()
 
 def liked(x: list[float]) -> float:
     """How much of what they wish for is in a picture."""
-    return sum(painter.attributes(x)[wish] for wish in WISHES)
+    attributes = painter.attributes(np.array(x))
+    return sum(float(attributes[wish]) for wish in WISHES)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -35,6 +35,7 @@ NEEDS = {
     "notebook/browser/": ("browser", "server"),
     "rl/": ("simulator",),
     "renderers/test_diffusers.py": ("torch",),
+    "renderers/test_voice.py": ("slow",),
     "studio/browser/": ("browser", "server"),
     "studio/browser/test_clips.py": ("simulator",),
     "studio/browser/test_diffusers.py": ("torch",),
@@ -57,9 +58,20 @@ NEEDED_BY_FIXTURES = {
 SLOW = 0.2
 """Seconds from which on a test is slow; `pytest --record-slow` measures all of them anew."""
 SLOW_TESTS = TESTS / "slow.txt"
-# Tests of one group run in one process, so that it imports torch or a simulator only once.
+# Tests of one group run in one process, so that it imports torch or starts JupyterLab only once.
 GROUPS = ("torch", "simulator")
-LONG = ("torch", "simulator", "browser", "slow")
+JUPYTERLAB = "notebook/browser/"
+# What takes longest in one process begins first, the longest of all at the very beginning.
+FIRST = (
+    "torch",
+    "executors/",
+    "studio/test_shared_workers.py",
+    "test_docs.py",
+    "studio/test_workers.py",
+    "simulator",
+    JUPYTERLAB,
+)
+LONG = ("browser", "slow")
 
 
 def _needs(item):
@@ -104,17 +116,45 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Mark and group tests; long ones begin, so that all processes end at about the same time."""
     for item in items:
         for name in _needs(item):
             item.add_marker(name)
-        group = next((name for name in GROUPS if item.get_closest_marker(name)), None)
-        if group is None and not item.get_closest_marker("browser"):
-            group = str(item.path)  # so that fixtures of a module are made once
+    items.sort(key=_place)
+    if getattr(config.option, "loadgroup", False):
+        _show_groups(items)
+
+
+def _show_groups(items):
+    """Append groups to ids; pytest-xdist 3.8 does so to an attribute that pytest 9.2 ignores."""
+    from _pytest.nodeid import NodeId
+
+    for item in items:
+        group = _group(item)
         if group is not None:
-            item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: not any(map(item.get_closest_marker, LONG)))
+            item._id = NodeId.parse(f"{item.nodeid}@{group}")
+
+
+def _group(item):
+    """The name of a group, or the file, so that fixtures of a module are made once."""
+    file = item.path.relative_to(TESTS).as_posix()
+    for name in GROUPS:
+        if item.get_closest_marker(name):
+            return name
+    if file.startswith(JUPYTERLAB):
+        return JUPYTERLAB
+    return None if item.get_closest_marker("browser") else file  # browser tests are long
+
+
+def _place(item):
+    """Where a test stands in the order of beginning."""
+    group = _group(item) or ""
+    for place, start in enumerate(FIRST):
+        if group.startswith(start):
+            return place
+    longest = (place for place, name in enumerate(LONG) if item.get_closest_marker(name))
+    return len(FIRST) + next(longest, len(LONG))
 
 
 def _postgres_bin():

@@ -1,6 +1,14 @@
 """The base install: what `import zorank` loads, and what it says when an extra is missing."""
 
+import json
+import shlex
+from pathlib import Path
+from types import SimpleNamespace
+
 from tests.helpers.processes import python
+from zorank.errors import install_command
+
+ROOT = Path(__file__).parents[1]
 
 HEAVY = [
     "sqlalchemy",
@@ -42,16 +50,16 @@ def message_without(blocked, program):
 
 
 def test_a_missing_extra_is_named_with_its_remedy():
-    assert "pip install 'zorank[sql]'" in message_without(
+    assert install_command("sql") in message_without(
         ["sqlalchemy"], "zorank.stores.open_store('x.db')"
     )
-    assert "pip install 'zorank[experiments]'" in message_without(
+    assert install_command("experiments") in message_without(
         ["scipy"], "zorank.theory.lemma_1_constant(3)"
     )
-    assert "pip install 'zorank[optuna]'" in message_without(
+    assert install_command("optuna") in message_without(
         ["optuna"], "zorank.integrations.optuna.RankSampler()"
     )
-    assert "pip install 'zorank[experiments]'" in message_without(
+    assert install_command("experiments") in message_without(
         ["matplotlib"], "__import__('zorank.cli.plots').cli.plots.plot_history([{}], 'x.png')"
     )
 
@@ -60,3 +68,16 @@ def test_the_bare_package_works_without_any_extra():
     program = "print(zorank.minimize(zorank.problems.sphere, np.ones(4), points=300).fun < 1)"
     out = python(BLOCK.format(blocked=["sqlalchemy", "scipy", "matplotlib", "psycopg"]) + program)
     assert out.strip() == "True"
+
+
+def test_commands_to_install_extras_fit_the_installation(monkeypatch):
+    def installed(direct_url):
+        distribution = SimpleNamespace(read_text=lambda name: direct_url)
+        monkeypatch.setattr("importlib.metadata.distribution", lambda name: distribution)
+        return install_command("studio")
+
+    assert installed(None) == install_command("studio")
+    assert installed('{"url": "file:///a/zorank.whl", "archive_info": {}}') == installed(None)
+    editable = json.dumps({"url": ROOT.as_uri(), "dir_info": {"editable": True}})
+    constraints, folder = shlex.quote(f"{ROOT}/constraints.txt"), shlex.quote(f"{ROOT}[studio]")
+    assert installed(editable) == f"pip install --constraint {constraints} --editable {folder}"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.helpers.processes import python
 from zorank import Ballot, InvalidInput, Poll, Ranking, Run, Values, rank_weights
+from zorank.errors import install_command
 from zorank.preference_data import COLUMNS, Pair, candidate_id
 
 
@@ -146,4 +147,4 @@ def test_a_frame_without_pandas_names_the_extra():
         "try: run.to_frame()\n"
         "except zorank.MissingExtra as error: print(error)"
     )
-    assert "pip install 'zorank[export]'" in python(program)
+    assert install_command("export") in python(program)

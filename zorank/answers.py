@@ -248,6 +248,11 @@ def as_ranking(answer: Ranking | Values) -> Ranking:
     return Ranking.from_values(answer.values) if isinstance(answer, Values) else answer
 
 
+def ballots_of(answer: Answer) -> tuple[Ballot, ...]:
+    """Return the ballots of a poll; any other answer is one ballot without a rater's name."""
+    return answer.ballots if isinstance(answer, Poll) else (Ballot("", as_ranking(answer)),)
+
+
 def answer_from_json(data: Mapping[str, Any]) -> Answer:
     """Return the answer that `to_json` wrote."""
     try:

@@ -3,8 +3,12 @@
 A message says what was wrong, what is expected and what to do, in one sentence.
 """
 
-from collections.abc import Iterable, Iterator
+import json
+import shlex
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 LONGEST_NAME = 200
 """Characters of an unknown name that are compared with the known ones and printed."""
@@ -65,11 +69,37 @@ class MissingExtra(ZorankError, ImportError):
     """
 
     def __init__(self, what: str, library: str, extra: str | None = None) -> None:
-        package = library if extra is None else f"'zorank[{extra}]'"
+        command = f"pip install {library}" if extra is None else install_command(extra)
         super().__init__(
-            f"{what} needs {library}, which is not installed; "
-            f"install it with: pip install {package}"
+            f"{what} needs {library}, which is not installed; install it with: {command}"
         )
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra to this installation of zorank.
+
+    One from a checkout is extended from there, with the versions of its constraints.txt.
+    """
+    folder = _checkout()
+    if folder is None:
+        return f"pip install 'zorank[{extra}]'"
+    constraints = Path(folder) / "constraints.txt"
+    pinned = f"--constraint {shlex.quote(str(constraints))} " if constraints.exists() else ""
+    return f"pip install {pinned}--editable {shlex.quote(f'{folder}[{extra}]')}"
+
+
+def _checkout() -> str | None:
+    """Return the folder that this installation runs from; None if it is a copy."""
+    from importlib import metadata  # imported here to keep imports fast
+
+    try:
+        text = metadata.distribution("zorank").read_text("direct_url.json") or "{}"
+        origin = json.loads(text)
+        if origin.get("dir_info", {}).get("editable"):
+            return unquote(urlsplit(origin["url"]).path)
+    except (metadata.PackageNotFoundError, ValueError, KeyError, AttributeError):
+        pass
+    return None
 
 
 @contextmanager
@@ -116,6 +146,13 @@ def short(x: object, limit: int = 60) -> str:
     except Exception:
         return f"a value of type {type(x).__name__} that cannot be printed"
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def check_names(kind: str, names: Iterable[object], known: Collection[str]) -> None:
+    """Raise the error of `unknown_name` for the first name that is not in a registry."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, known)
 
 
 def unknown_name(kind: str, name: object, known: Iterable[str]) -> InvalidInput:

@@ -8,7 +8,7 @@ Both are linear in the graph, so sums of graphs are never built.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from zorank.types import Answer, Order, Poll, Ranking, Values, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+D = TypeVar("D")
 
 ROUNDING = 1e-12
 """The rounding error of a sum of ballot weights, relative to the total edge weight."""
@@ -93,6 +95,15 @@ def cloud_of(slate: Slate) -> Cloud:
         raise InvalidInput(
             "a gradient estimate needs a slate whose design is a Cloud, "
             f"found {short(slate.design)}"
+        )
+    return slate.design
+
+
+def own_design(slate: Slate, kind: type[D], optimizer: str) -> D:
+    """Return the design that an optimizer gave a slate; it can learn from no other slate."""
+    if not isinstance(slate.design, kind):
+        raise InvalidInput(
+            f"{optimizer} needs a slate that it asked itself, found a design {short(slate.design)}"
         )
     return slate.design
 

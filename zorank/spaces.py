@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from zorank._arrays import Vector, is_real, is_whole, plain
-from zorank.errors import InvalidInput, short, unknown_name
+from zorank.errors import InvalidInput, check_names, short, unknown_name
 
 MAX_LEVELS = 2**53
 """A float64 coordinate cannot tell more whole numbers apart."""
@@ -24,13 +24,24 @@ MAX_OPTIONS = 10_000
 
 
 @dataclass(frozen=True)
-class Float:
-    """A real number from `low` to `high`."""
+class _Range:
+    """The numbers from `low` to `high`, which take one coordinate."""
 
     low: float
     high: float
-    kind: ClassVar[str] = "float"
+    kind: ClassVar[str]
     width: ClassVar[int] = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the declaration as plain JSON values."""
+        return {self.kind: [self.low, self.high]}
+
+
+@dataclass(frozen=True)
+class Float(_Range):
+    """A real number from `low` to `high`."""
+
+    kind: ClassVar[str] = "float"
 
     def __post_init__(self) -> None:
         _check_range(self, is_real, "finite numbers", float)
@@ -46,19 +57,12 @@ class Float:
         half = self.high / 2 - self.low / 2  # halves: the range itself may overflow
         return [min(max((value / 2 - self.low / 2) / half, 0.0), 1.0) if half else 0.0]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the declaration as plain JSON values."""
-        return {self.kind: [self.low, self.high]}
-
 
 @dataclass(frozen=True)
-class Log:
+class Log(_Range):
     """A positive number from `low` to `high`, searched on a logarithmic scale."""
 
-    low: float
-    high: float
     kind: ClassVar[str] = "log"
-    width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _check_range(self, is_real, "finite numbers", float)
@@ -79,19 +83,14 @@ class Log:
         value = _check_member(self, value, is_real)
         return [math.log(value / self.low) / math.log(self.high / self.low)]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the declaration as plain JSON values."""
-        return {self.kind: [self.low, self.high]}
-
 
 @dataclass(frozen=True)
-class Int:
+class Int(_Range):
     """A whole number from `low` to `high`, both included."""
 
     low: int
     high: int
     kind: ClassVar[str] = "int"
-    width: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         _check_range(self, is_whole, "whole numbers", int)
@@ -113,10 +112,6 @@ class Int:
     def encode(self, value: Any) -> list[float]:
         """Return the centre of a number's interval."""
         return [(_check_member(self, value, is_whole) - self.low + 0.5) / self.levels]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the declaration as plain JSON values."""
-        return {self.kind: [self.low, self.high]}
 
 
 @dataclass(frozen=True)
@@ -262,9 +257,7 @@ class SearchSpace:
         """Return the point of these parameters; all of them must be given."""
         if not isinstance(params, Mapping):
             raise InvalidInput(f"params must map names to values, found {short(params)}")
-        for name in params:
-            if name not in self.parameters:
-                raise unknown_name("parameter of this space", name, self.parameters)
+        check_names("parameter of this space", params, self.parameters)
         missing = [name for name in self.parameters if name not in params]
         if missing:
             raise InvalidInput(f"params lack {', '.join(missing)}; give a value to each parameter")

@@ -158,6 +158,23 @@ def field(found: dict[str, Any]) -> list[str]:
     return _table(["d | | area", *groups, "hit"], len(groups) + 4, rows)
 
 
+def largescale(found: dict[str, Any]) -> list[str]:
+    rows = [
+        [
+            f"{row['dim']:,}",
+            f"{row['points_per_dim']}·d",
+            row["peer"],
+            f"{row['points_ratio']:.2f}",
+            f"{row['behind']} of {row['compared']}",
+            f"{row['area']:.1f}",
+            f"{row['hit']:.0f}%",
+        ]
+        for row in found["standings"]
+    ]
+    headings = ["d", "budget", "", "points / auto's", "auto behind on", "area", "hit"]
+    return _table(headings, len(headings), rows)
+
+
 def sittings(found: dict[str, Any]) -> list[str]:
     names = ("method", "judge", "answers", "runs")
     rows = [

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT))
 from tests.helpers.browser import Person, Tab, launched  # noqa: E402
 from tests.helpers.studio_server import Server  # noqa: E402
 from zorank.renderers import Landscape  # noqa: E402
+from zorank.studio.exports import animation  # noqa: E402
 
 IMAGES = ROOT / "docs" / "images"
 EVERY_PAGE = "tests/studio/browser/test_every_page.py"
@@ -62,15 +63,7 @@ def _moving_picture(folder: Path) -> None:
         server.stop()
     pictures = [_small(png) for png, _ in frames]
     times = [time for _, time in frames]
-    pictures[0].save(
-        IMAGES / "studio.webp",
-        save_all=True,
-        append_images=pictures[1:],
-        duration=times,
-        loop=0,
-        quality=55,
-        method=6,
-    )
+    (IMAGES / "studio.webp").write_bytes(animation(pictures, times, quality=55, effort=6))
 
 
 def _session(server: Server, tab: Tab) -> list[tuple[bytes, int]]:

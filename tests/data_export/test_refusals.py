@@ -1,5 +1,6 @@
 """What an export refuses, in one sentence and without half a file."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from tests.data_export.runs import RENDERED, answered, export, new_run
 from zorank import InvalidInput, MissingExtra, Ranking, Run
-from zorank.errors import RenderError
+from zorank.errors import RenderError, install_command
 
 
 def no_answers(tmp_path):
@@ -67,7 +68,7 @@ def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_rendered(
 
 def test_a_missing_package_is_named_before_anything_is_rendered(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'zorank\[export\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("export"))):
         export(run, "parquet", tmp_path / "data", pictures=tmp_path / "pictures")
     assert list(tmp_path.iterdir()) == RENDERED == []
 

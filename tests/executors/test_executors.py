@@ -311,10 +311,10 @@ def test_what_is_no_executor_is_refused():
 
 @pytest.fixture(scope="module")
 def dask():
-    """A cluster of four processes on this machine."""
+    """A cluster of two processes on this machine."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=4,
+        n_workers=2,
         threads_per_worker=1,
         dashboard_address="127.0.0.1:0",
         host="127.0.0.1",

@@ -1,6 +1,7 @@
 """zorank bench looks: tastes in pictures, peers in a box, and the command from end to end."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.helpers.benchmarks import BenchmarkCommand
 from zorank import InvalidInput, MissingExtra, Ranking, rng
+from zorank.errors import install_command
 from zorank.experiments import plotting
 from zorank.experiments.looks import cases as looks_cases
 from zorank.experiments.looks import findings as looks_findings
@@ -212,7 +214,7 @@ def test_a_missing_peer_is_named_with_its_remedy(peer, monkeypatch):
         loaded = [name for name in sys.modules if name.split(".")[0] == library]
         for name in {library, *loaded}:
             monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtra, match=r"pip install 'zorank\[peers\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_command("peers"))):
         peer.init(np.ones(3))
 
 

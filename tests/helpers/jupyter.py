@@ -79,6 +79,7 @@ class JupyterLab:
             "JUPYTERLAB_SETTINGS_DIR": str(self.folder / "settings"),
             "JUPYTERLAB_WORKSPACES_DIR": str(self.folder / "workspaces"),
             "IPYTHONDIR": str(self.folder / "ipython"),
+            "PYTHONPATH": os.pathsep.join(sys.path),  # cells may import helpers of tests
         }
 
     def _printed_url(self):

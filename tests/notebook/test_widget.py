@@ -8,22 +8,11 @@ import pytest
 
 import zorank
 from tests.helpers.processes import python
+from tests.helpers.renderers import Breakable
+from zorank.errors import install_command
 from zorank.slates import Points
-from zorank.types import Exhibit
 
 pytest.importorskip("anywidget", reason="anywidget is not installed (extra notebook)")
-
-
-class Texts:
-    """Writes a candidate's coordinates; fails while it is told to."""
-
-    dim = 4
-    broken = False
-
-    def render(self, candidates):
-        if self.broken:
-            raise RuntimeError("out of ink")
-        return [Exhibit("text/plain", str(x.tolist()).encode()) for x in candidates]
 
 
 def send(widget, content):
@@ -59,7 +48,7 @@ def run():
 
 @pytest.fixture
 def renderer():
-    return Texts()
+    return Breakable()
 
 
 @pytest.fixture
@@ -93,10 +82,10 @@ def test_each_question_has_its_words(run, page):
     assert page.widget.slate["question"] == "rank"
     page.answer(1)
     assert page.widget.slate["heading"] == "Which is best?"
-    start = zorank.notebook.rank(zorank.Run("pick-start", np.zeros(4) + 1), Texts())
+    start = zorank.notebook.rank(zorank.Run("pick-start", np.zeros(4) + 1), Breakable())
     assert start.slate["same"] == "Show me others"
     wanted = zorank.Run("zo-ranksgd", np.zeros(4), seed=1)
-    assert "Rank" in zorank.notebook.rank(wanted, Texts()).slate["heading"]
+    assert "Rank" in zorank.notebook.rank(wanted, Breakable()).slate["heading"]
 
 
 def test_no_difference_and_an_order_that_leaves_one_out(run, page):
@@ -220,15 +209,15 @@ def test_whoever_stops_waiting_is_forgotten(run, page):
 
 def test_what_cannot_be_ranked_is_refused(run):
     with pytest.raises(zorank.InvalidInput, match="draws candidates of 4 coordinates"):
-        zorank.notebook.rank(zorank.Run("rank-process", np.zeros(3)), Texts())
+        zorank.notebook.rank(zorank.Run("rank-process", np.zeros(3)), Breakable())
     with pytest.raises(zorank.InvalidInput, match="needs a Run, found Slate"):
-        zorank.notebook.rank(run.ask(), Texts())
+        zorank.notebook.rank(run.ask(), Breakable())
     with pytest.raises(zorank.InvalidInput, match="not a renderer"):
         zorank.notebook.rank(run, object())
     with pytest.raises(zorank.InvalidInput, match="found 'values'"):
-        zorank.notebook.rank(zorank.Run("zo-sgd", np.zeros(4)), Texts())
+        zorank.notebook.rank(zorank.Run("zo-sgd", np.zeros(4)), Breakable())
     with pytest.raises(zorank.InvalidInput, match="ask needs a Slate or a Run"):
-        asyncio.run(zorank.notebook.ask([1, 2], Texts()))
+        asyncio.run(zorank.notebook.ask([1, 2], Breakable()))
 
 
 def test_a_single_slate_is_answered_once():
@@ -236,7 +225,7 @@ def test_a_single_slate_is_answered_once():
     from zorank.notebook.widget import RankWidget
 
     slate = zorank.Slate(Points(np.arange(12.0).reshape(3, 4)), k=2)
-    page = Page(RankWidget(SlateQuestion.of(slate), Texts()))
+    page = Page(RankWidget(SlateQuestion.of(slate), Breakable()))
     assert page.widget.run is None
     assert page.widget.slate["heading"] == "Rank the best 2, best first"
     page.act(kind="undo")
@@ -277,10 +266,10 @@ except zorank.MissingExtra as error:
 def test_a_missing_extra_is_named_with_its_remedy():
     program = "zorank.notebook.rank(run, Landscape())"
     said = python(BLOCK.format(blocked="anywidget", program=program))
-    assert "pip install 'zorank[notebook]'" in said
+    assert install_command("notebook") in said
     program = "run.ask(); run.tell([0]); run.plot()"
     said = python(BLOCK.format(blocked="matplotlib", program=program))
-    assert "pip install 'zorank[notebook]'" in said
+    assert install_command("notebook") in said
 
 
 OLD_KERNEL = """

@@ -9,6 +9,7 @@ from PIL import Image
 
 from tests.test_bare import message_without
 from zorank import InvalidInput, Ranking, Run, Slate, Values
+from zorank.errors import install_command
 from zorank.oracles import CLIP, PictureOracle, judge_maker, make_judge, pictures
 from zorank.renderers import Landscape
 from zorank.slates import Points
@@ -170,11 +171,11 @@ def test_whatever_a_judge_of_ones_own_raises_is_one_sentence():
 
 def test_what_is_not_installed_is_named_with_its_remedy():
     looks = "zorank.oracles.pictures.decode(zorank.Exhibit('image/png', b''))"
-    assert "pip install 'zorank[studio]'" in message_without(["PIL"], looks)
+    assert install_command("studio") in message_without(["PIL"], looks)
     for missing in ("torch", "transformers"):
         said = message_without([missing], "zorank.oracles.CLIP('snow').score([])")
         assert f"clip needs {missing}" in said
-        assert "pip install 'zorank[diffusion]'" in said
+        assert install_command("diffusion") in said
 
 
 def test_unknown_judges_and_options_are_named():

@@ -8,7 +8,7 @@ from zorank.renderers import REGISTRY, Diffusers, PolicyClips
 from zorank.testing import RendererContract
 from zorank.types import Exhibit
 
-HEAVY = ("diffusers", "policy")
+HEAVY = ("diffusers", "policy", "voice")
 
 
 class Minimal:
@@ -61,7 +61,8 @@ class Everything(Minimal):
         return np.zeros((2, 2, 3), np.float32)
 
 
-# Small pictures take less time. Those that need a simulator or a model have a class below.
+# Small pictures take less time. Those that need a simulator or a model have a class below, and
+# voice has one in test_voice.py.
 SMALL = {"landscape": {"size": 32}, "dream": {"steps": 2, "size": 64}}
 REGISTERED = [make(**SMALL.get(name, {})) for name, make in REGISTRY.items() if name not in HEAVY]
 

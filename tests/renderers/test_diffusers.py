@@ -9,7 +9,7 @@ import pytest
 
 from tests.helpers import tiny_pipelines
 from tests.helpers.processes import python
-from zorank.errors import InvalidInput, RenderError
+from zorank.errors import InvalidInput, RenderError, install_command
 from zorank.renderers import Diffusers
 from zorank.renderers.diffusers import models, painting, previews, samplers
 from zorank.renderers.diffusers.tuning import Layout, parts_of, prompt_offset
@@ -383,4 +383,4 @@ def test_a_missing_library_is_named_with_its_remedy(sd):
         f"try: Diffusers(model={sd!r}).dim\n"
         "except ImportError as error: print(error)"
     )
-    assert "pip install 'zorank[diffusion]'" in python(program)
+    assert install_command("diffusion") in python(program)

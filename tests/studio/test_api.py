@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
+from tests.helpers.renderers import Breakable
 from tests.helpers.studio_server import Small, client_of
 from tests.helpers.waiting import wait_until
 from zorank import Ranking, Run, optimizers
@@ -17,26 +18,17 @@ from zorank.renderers import REGISTRY, Landscape
 from zorank.studio import create_app
 from zorank.studio.presentation import shown_order, to_candidates
 from zorank.studio.server import _Server
-from zorank.types import Exhibit
 
 TOKEN = "t0ken"
 
 
-class Moody:
-    """A renderer that fails when it is told to."""
-
-    dim = 4
-    fails = False
-
-    def render(self, candidates):
-        if Moody.fails:
-            raise RuntimeError("out of paint")
-        return [Exhibit("text/html", b"<p>hello</p>") for _ in candidates]
+class Pages(Breakable):
+    media_type = "text/html"
 
 
 @pytest.fixture
 def app(store):
-    return create_app(store, {"landscape": Small, "moody": Moody}, TOKEN, hosts=("testserver",))
+    return create_app(store, {"landscape": Small, "pages": Pages}, TOKEN, hosts=("testserver",))
 
 
 @pytest.fixture
@@ -328,22 +320,20 @@ def test_export_is_the_recipe_that_runs_export_gives(client, run_id, store):
 # Renderers that fail.
 
 
-def test_a_renderer_that_fails_leaves_the_round_answerable(client):
-    Moody.fails = True
-    try:
-        run = client.post("/api/runs", json={"renderer": "moody"}).json()["id"]
+def test_a_renderer_that_fails_leaves_the_round_answerable(client, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(Pages, "broken", True)
+        run = client.post("/api/runs", json={"renderer": "pages"}).json()["id"]
         url = client.get(f"/api/runs/{run}/round").json()["exhibits"][0]["url"]
         broken = client.get(url)
         assert broken.status_code == 503
-        assert "out of paint" in broken.json()["detail"]
-    finally:
-        Moody.fails = False
-    assert client.get(url).content == b"<p>hello</p>"
+        assert "out of ink" in broken.json()["detail"]
+    assert len(json.loads(client.get(url).text)) == Pages.dim
     answer(client, run, [[0]])
 
 
 def test_a_text_of_ones_own_gets_no_scripts_and_no_origin(client):
-    run = client.post("/api/runs", json={"renderer": "moody"}).json()["id"]
+    run = client.post("/api/runs", json={"renderer": "pages"}).json()["id"]
     url = client.get(f"/api/runs/{run}/round").json()["exhibits"][0]["url"]
     policy = client.get(url).headers["content-security-policy"]
     assert policy.startswith("sandbox; default-src 'none'")
@@ -486,7 +476,7 @@ def test_other_hosts_and_other_sites_are_refused(client, run_id):
     forged = client.post(f"/api/runs/{run_id}/undo", headers={"Origin": "http://evil.example"})
     assert forged.status_code == 403
     own = client.post(
-        "/api/runs", json={"renderer": "moody"}, headers={"Origin": "http://testserver"}
+        "/api/runs", json={"renderer": "pages"}, headers={"Origin": "http://testserver"}
     )
     assert own.status_code == 201
 

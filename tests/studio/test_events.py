@@ -44,8 +44,9 @@ def stream(client, run_id, **headers):
 
 
 def _events(lines):
-    fields = {}
-    for line in lines:
+    fields, deadline = {}, Deadline("an event, or the end of the stream")
+    for line in lines:  # comments keep a stream open that has no events
+        assert deadline.is_ahead()
         if line:
             name, _, value = line.partition(": ")
             fields[name] = value

@@ -151,43 +151,43 @@ def test_a_revoked_link_stays_dead_when_its_name_is_invited_again(client, join, 
     assert bob.get(f"/api/runs/{run_id}/round").status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("", "needs a name"),
-        ("  ", "needs a name"),
-        (" Ann", "begins or ends with a space"),
-        ("Ann\u00a0", "begins or ends with a space"),
-        ("An\u200bn", "invisible characters"),
-        ("An\u0000n", "invisible characters"),
-        ("An\u202en", "invisible characters"),
-        ("An\u3164n", "invisible characters"),
-        ("x" * 61, "at most 60 characters"),
-        ("owner", "looks like the studio's 'owner'"),
-        ("Owner", "looks like the studio's 'owner'"),
-        ("\uff4fwner", "looks like the studio's 'owner'"),
-        ("\u043ewner", "looks like the studio's 'owner'"),
-        ("0wner", "looks like the studio's 'owner'"),
-        ("o w n e r", "looks like the studio's 'owner'"),
-        ("\u00d3wner.", "looks like the studio's 'owner'"),
-        ("\u1d0f\u1d21\u0274\u1d07\u0280", "looks like the studio's 'owner'"),
-        ("P\u0430ul", "several alphabets"),
-        ("bob", "looks like 'Bob', which is taken"),
-        ("\uff22ob", "looks like 'Bob', which is taken"),
-        ("\u0421\u043e\u0441\u043e", "looks like 'Coco', which is taken"),
-    ],
+REFUSED_NAMES = (
+    ("", "needs a name"),
+    ("  ", "needs a name"),
+    (" Ann", "begins or ends with a space"),
+    ("Ann\u00a0", "begins or ends with a space"),
+    ("An\u200bn", "invisible characters"),
+    ("An\u0000n", "invisible characters"),
+    ("An\u202en", "invisible characters"),
+    ("An\u3164n", "invisible characters"),
+    ("x" * 61, "at most 60 characters"),
+    ("owner", "looks like the studio's 'owner'"),
+    ("Owner", "looks like the studio's 'owner'"),
+    ("\uff4fwner", "looks like the studio's 'owner'"),
+    ("\u043ewner", "looks like the studio's 'owner'"),
+    ("0wner", "looks like the studio's 'owner'"),
+    ("o w n e r", "looks like the studio's 'owner'"),
+    ("\u00d3wner.", "looks like the studio's 'owner'"),
+    ("\u1d0f\u1d21\u0274\u1d07\u0280", "looks like the studio's 'owner'"),
+    ("P\u0430ul", "several alphabets"),
+    ("bob", "looks like 'Bob', which is taken"),
+    ("\uff22ob", "looks like 'Bob', which is taken"),
+    ("\u0421\u043e\u0441\u043e", "looks like 'Coco', which is taken"),
 )
-def test_a_name_that_may_pass_for_another_is_refused(client, run_id, name, said):
+
+
+def test_a_name_that_may_pass_for_another_is_refused(client, run_id):
     for taken in ("Bob", "Coco"):
         invite(client, run_id, taken).raise_for_status()
-    refused = invite(client, run_id, name)
-    assert refused.status_code == 422
-    assert said in refused.json()["detail"]
+    for name, said in REFUSED_NAMES:
+        refused = invite(client, run_id, name)
+        assert refused.status_code == 422, name
+        assert said in refused.json()["detail"]
 
 
-@pytest.mark.parametrize("name", ["Zoë", "Анна Каренина", "山田 太郎", "O'Neil-Smith", "Ann 2"])
-def test_names_of_people_are_accepted(client, run_id, name):
-    assert invite(client, run_id, name).status_code == 201
+def test_names_of_people_are_accepted(client, run_id):
+    for name in ("Zoë", "Анна Каренина", "山田 太郎", "O'Neil-Smith", "Ann 2"):
+        assert invite(client, run_id, name).status_code == 201, name
 
 
 def test_a_typed_name_cannot_be_an_invited_one(client, join, run_id, app):

@@ -13,7 +13,7 @@ from torch import nn
 import zorank
 from tests.helpers import fork_server
 from tests.helpers.processes import python
-from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError
+from zorank.errors import InvalidInput, ReplayError, StaleAnswer, StoreError, install_command
 from zorank.stores import MemoryStore, open_store
 from zorank.torch import RankTrainer, grid
 from zorank.torch import weights as weights_module
@@ -65,7 +65,7 @@ def test_without_torch_it_says_what_to_install():
         "try:\n    import zorank.torch\n"
         "except zorank.MissingExtra as error:\n    print(error)"
     )
-    assert "pip install 'zorank[torch]'" in python(program)
+    assert install_command("torch") in python(program)
 
 
 # Candidates, and back.

@@ -44,13 +44,6 @@ Dim = Annotated[int | None, typer.Option(help="Start at a draw from N(0, I) in R
 StartFile = Annotated[
     Path | None, typer.Option(help="Start at the vector in this .npy, .json or text file.")
 ]
-SpaceFile = Annotated[
-    Path | None,
-    typer.Option(
-        help="Search the named parameters that this .toml or .json file declares; the function "
-        "gets a dict."
-    ),
-]
 Method = Annotated[str, typer.Option(help=f"One of: {', '.join(optimizers.REGISTRY)}.")]
 Points = Annotated[int, typer.Option(help="The largest number of evaluations.")]
 Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
@@ -103,6 +96,13 @@ Human = Annotated[
     ),
 ]
 Rounds = Annotated[int, typer.Option(min=1, help="With --human: how many rounds to answer.")]
+SpaceFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Search the named parameters that this .toml or .json file declares; the function "
+        "gets a dict."
+    ),
+]
 
 
 def minimize(

@@ -36,6 +36,7 @@ OutputFile = Annotated[
     Path | None,
     typer.Option("--out", help="The file to write; the default is standard output."),
 ]
+YesFlag = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 QUIET_SECONDS = 2.0
 """How long a copy takes before it shows a progress bar."""
@@ -154,7 +155,7 @@ def forget_one_rater(
     remove: Annotated[
         bool, typer.Option("--remove", help="Remove the person's answers, too.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: YesFlag = False,
 ) -> None:
     """Replace a person's name by a pseudonym in a run, or remove the person's answers.
 
@@ -176,7 +177,7 @@ def forget_one_rater(
 def delete_run(
     name: str,
     store: StoreOption = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    yes: YesFlag = False,
 ) -> None:
     """Delete a run and its log permanently, also if it is damaged."""
     opened = _existing_store(store)

@@ -113,6 +113,21 @@ def field_tables(report: Report) -> Iterator[Table]:
     yield table
 
 
+def largescale_tables(report: Report) -> Iterator[Table]:
+    """Yield the table of `zorank bench largescale`."""
+    table = new_table("Many dimensions, ranks only: points relative to auto's; area, targets hit")
+    headings = ("d", "peer", "points", "functions", "auto behind on", "area", "hit", "µs/point")
+    _add_columns(table, headings, left=("peer",))
+    for row in report.summary["standings"]:
+        ratio = row["points_ratio"]
+        table.add_row(
+            *(f"{row['dim']:,}", row["peer"], "" if ratio is None else f"{ratio:.2f}"),
+            *(str(row["compared"]), str(row["behind"]), f"{row['area']:.1f}"),
+            *(f"{row['hit']:.0f}%", f"{row['microseconds_per_point']:.0f}"),
+        )
+    yield table
+
+
 def mixed_tables(report: Report) -> Iterator[Table]:
     """Yield the tables of `zorank bench mixed`."""
     for standing in report.summary["standings"]:

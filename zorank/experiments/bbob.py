@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from zorank import optimizers, rng
-from zorank.errors import InvalidInput, required_by, unknown_name
-from zorank.experiments.peers import GUESTS, PEERS
+from zorank.errors import InvalidInput, check_names, required_by
+from zorank.experiments.peers import GUESTS, PEERS, Contender
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 from zorank.types import Vector
@@ -73,9 +73,7 @@ class Study:
     functions: tuple[int, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        for name in self.peers:
-            if name not in PEERS and name not in GUESTS:
-                raise unknown_name("peer", name, (*PEERS, *GUESTS))
+        check_names("peer", self.peers, (*PEERS, *GUESTS))
 
     def trials(self) -> list[Trial]:
         """Return all trials by instance, so that the remaining time can be estimated."""
@@ -97,6 +95,39 @@ def run_trial(trial: Trial) -> Row:
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, trial.dim)
     contender = {**PEERS, **GUESTS}[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
+    return race(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
+
+
+class AnyTrial(Protocol):
+    """The budget of a trial."""
+
+    @property
+    def dim(self) -> int:
+        """The dimension."""
+        ...
+
+    @property
+    def points_per_dim(self) -> int:
+        """The budget, in evaluated points per dimension."""
+        ...
+
+
+def race(
+    contender: Contender,
+    f: Callable[[NDArray[np.float64]], Vector],
+    optimum: float,
+    trial: AnyTrial,
+    targets: Vector = TARGETS,
+) -> Row:
+    """Return after how many points each target was hit (None: never), and seconds per point.
+
+    Args:
+        contender: an optimizer at its start.
+        f: the values of candidates (n, d), (n,).
+        optimum: the minimum of f.
+        trial: the budget.
+        targets: falling values of f minus its minimum.
+    """
     budget = trial.points_per_dim * trial.dim
     seen, seconds = 0, 0.0
     reached: list[Vector] = []
@@ -104,26 +135,28 @@ def run_trial(trial: Trial) -> Row:
         began = perf_counter()
         candidates = contender.ask()
         seconds += perf_counter() - began
-        values = np.array([f(x) for x in candidates])
+        values = f(candidates)
         reached.append(values - optimum)
         seen += len(values)
         began = perf_counter()
         contender.tell(values)
         seconds += perf_counter() - began
     best = np.minimum.accumulate(np.concatenate(reached)[:budget])
-    hits = np.searchsorted(-best, -TARGETS) + 1  # best falls, so −best rises
+    hits = np.searchsorted(-best, -targets) + 1  # best falls, so −best rises
     return {
         "hits": [int(hit) if hit <= budget else None for hit in hits],
         "seconds_per_point": seconds / seen,
     }
 
 
-def bbob(function: int, instance: int, dim: int) -> tuple[Callable[[Vector], float], float]:
+def bbob(
+    function: int, instance: int, dim: int, suite_name: str = "bbob"
+) -> tuple[Callable[[Vector], float], float]:
     """Return a function of the suite and its minimum."""
     with required_by("BBOB", "coco-experiment", "experiments"):
         import cocoex
     suite = cocoex.Suite(
-        "bbob", f"instances: {instance}", f"dimensions: {dim} function_indices: {function}"
+        suite_name, f"instances: {instance}", f"dimensions: {dim} function_indices: {function}"
     )
     problem = suite[0]
     before = Path.cwd()

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import unknown_name
+from zorank.errors import check_names
 from zorank.experiments.claims import Claim, difference_claim
 from zorank.experiments.item_rankers import RANKERS, Active
 from zorank.experiments.report import Report
@@ -65,9 +65,7 @@ class Study:
     marks: tuple[int, ...] = MARKS
 
     def __post_init__(self) -> None:
-        for name in self.methods:
-            if name not in RANKERS:
-                raise unknown_name("method", name, RANKERS)
+        check_names("method", self.methods, RANKERS)
 
     def trials(self) -> list[Trial]:
         """Return all trials, seed by seed."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import required_by
+from zorank.experiments.lm_ma_es import LMMAES
 from zorank.optimizers.auto import Auto
 from zorank.optimizers.auto_search import AutoSearch
 from zorank.optimizers.cma_es import load_pycma
@@ -216,6 +217,12 @@ PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
 def _nevergrad(kind: str) -> Callable[[Vector, float, int], Contender]:
     return lambda x0, sigma0, seed: Nevergrad(kind, x0, sigma0, seed)
 
+
+LARGE: dict[str, Callable[[Vector, float, int], Contender]] = {
+    **{name: PEERS[name] for name in ("auto", "pycma VkD", "cmaes SepCMA")},
+    "LM-MA-ES": LMMAES,
+}
+"""Peers whose time and memory grow linearly with d, in the same form."""
 
 GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "nevergrad OnePlusOne": _nevergrad("OnePlusOne"),

@@ -8,7 +8,8 @@ same length and are orthogonal (with mirror images where there are more than dim
 - The step is Σ w_i z_i with *signed* weights: the worst candidates count as much as the best. Its
   length is always η√d, so the path of steps measures only whether they agree. If recent steps
   agree, the step size grows.
-- The covariance of the candidates is learned from good and bad directions (`covariance.py`).
+- The covariance of the candidates is learned from good and bad directions (`covariance.py`; in
+  more than 500 dimensions its diagonal and a few other directions, `low_rank_covariance.py`).
 
 Every tenth slate also shows two candidates of ten rounds ago. If the judge reverses their order,
 it is noisy, and ρ grows, because farther candidates are easier to order. The first step is shown
@@ -69,7 +70,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    revision: ClassVar[int] = 2
+    revision: ClassVar[int] = 3
 
     m: int | None = None
     k: int | None = None

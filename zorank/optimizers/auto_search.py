@@ -15,12 +15,8 @@ import numpy as np
 from zorank.errors import InvalidInput, short
 from zorank.estimators import rank_weights
 from zorank.optimizers.auto_tuning import Tuning
-from zorank.optimizers.covariance import (
-    Covariance,
-    LearningRates,
-    identity,
-    learning_rates,
-)
+from zorank.optimizers.covariance import Covariance, LearningRates, learning_rates
+from zorank.optimizers.covariance_choice import identity
 from zorank.optimizers.settings import check_scale_size, space_of
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector

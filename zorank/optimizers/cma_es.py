@@ -16,8 +16,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra, required_by, short
-from zorank.estimators import rank_weights
+from zorank.errors import InvalidInput, MissingExtra, required_by
+from zorank.estimators import own_design, rank_weights
 from zorank.optimizers.settings import (
     Bounds,
     check_flag,
@@ -115,16 +115,13 @@ class CMAES:
 
     def tell(self, state: CMAState, slate: Slate, answer: Answer) -> CMAState:
         """Pass the ranks to pycma."""
-        if not isinstance(slate.design, Population):
-            raise InvalidInput(
-                f"cma-es needs a slate that it asked itself, found {short(slate.design)}"
-            )
+        design = own_design(slate, Population, self.name)
         ranks = rank_weights(answer, len(slate))
         if not ranks.any():
             strategy = deepcopy(state.strategy)
             strategy.sigma *= self.widen
             return CMAState(strategy)
-        strategy = deepcopy(slate.design.strategy)
+        strategy = deepcopy(design.strategy)
         strategy.tell(list(slate), ranks.tolist())
         return CMAState(strategy)
 

@@ -15,13 +15,17 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from zorank.optimizers.quick_directions import quick_directions
 from zorank.types import Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FULL_DIM = 500
-"""In more dimensions only the diagonal is learned: d² entries take too many rounds."""
+"""In more dimensions a matrix takes too many rounds and too much memory (covariance_choice.py)."""
+
+MAX_ORTHOGONAL_DIM = 4000
+"""In more dimensions directions are not made orthogonal (quick_directions.py)."""
 
 MAX_RATE = 0.3
 """The largest learning rate of the full covariance."""
@@ -170,16 +174,14 @@ class Diagonal:
         return Diagonal(change)
 
 
-def identity(d: int) -> Covariance:
-    """Return the identity, in the representation for d dimensions."""
-    return Full(np.eye(d)) if d <= MAX_FULL_DIM else Diagonal(np.ones(d))
-
-
 def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Directions:
     """Draw m random directions of length √d; up to d of them are orthogonal.
 
-    If m > d, orthogonal frames alternate with their mirror images.
+    If m > d, orthogonal frames alternate with their mirror images. If d is very large, random
+    directions are nearly orthogonal, and quick to draw.
     """
+    if d > MAX_ORTHOGONAL_DIM:
+        return quick_directions(m, d, rng)
     if 2 * m <= d:  # well conditioned: Cholesky instead of QR is five times as fast
         z = rng.standard_normal((m, d))
         z = np.linalg.inv(np.linalg.cholesky(z @ z.T)) @ z

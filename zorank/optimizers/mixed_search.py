@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zorank.errors import InvalidInput, short
-from zorank.estimators import rank_weights
+from zorank.errors import InvalidInput
+from zorank.estimators import own_design, rank_weights
 from zorank.optimizers.covariance import Diagonal, Full
 from zorank.optimizers.mixed_genes import (
     Gene,
@@ -84,11 +84,7 @@ class MixedSearch:
 
     def tell(self, state: MixedState, slate: Slate, answer: Answer) -> MixedState:
         """Move to the winner, and adapt the strategy and the weights of moves."""
-        design = slate.design
-        if not isinstance(design, MixedSlate):
-            raise InvalidInput(
-                f"auto needs a slate that it asked itself, found a design {short(design)}"
-            )
+        design = own_design(slate, MixedSlate, "auto")
         scores = rank_weights(answer, len(slate))
         if state.rounds == 0:
             return self._begin(state, design, scores)

@@ -11,13 +11,15 @@ from zorank.renderers.diffusers import Diffusers
 from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
 from zorank.renderers.policy import PolicyClips
+from zorank.renderers.voice import Voice
 
 REGISTRY: dict[str, Callable[..., Renderer]] = {
     "landscape": Landscape,
     "dream": Dream,
     "diffusers": Diffusers,
     "policy": PolicyClips,
+    "voice": Voice,
 }
 """The renderers by name."""
 
-__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips"]
+__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Voice"]

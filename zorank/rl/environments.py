@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra, required_by, short
+from zorank.errors import InvalidInput, MissingExtra, install_command, required_by, short
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.rl.policy import ActionBounds, ActionSpace, Array
 from zorank.types import Vector
@@ -174,7 +174,7 @@ def make_env(env: str, **options: Any) -> Any:
         except (gymnasium.error.DependencyNotInstalled, ImportError) as error:
             # Only MuJoCo's environments are in our extra.
             ours = isinstance(error, ModuleNotFoundError) and is_mujoco(env)
-            hint = "; install it with: pip install 'zorank[rl]'" if ours else ""
+            hint = f"; install it with: {install_command('rl')}" if ours else ""
             raise InvalidInput(
                 f"the environment {env!r} needs a package that is not installed: "
                 f"{_one_line(error)}{hint}"

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from zorank.errors import StoreError
+from zorank.errors import StoreError, install_command
 from zorank.stores import _postgres
 from zorank.stores._file_guard import file_of
 from zorank.stores._rows import read_json
@@ -56,7 +56,7 @@ def make_engine(url: str | sa.URL, patient: bool = False) -> sa.Engine:
         cause = str(error).splitlines()[0]
         raise StoreError(
             f"the store {str(url).split('@')[-1]!r} cannot be opened ({cause}); "
-            "use sqlite:///FILE, or postgresql+psycopg://… with: pip install 'zorank[postgres]'"
+            f"use sqlite:///FILE, or postgresql+psycopg://… with: {install_command('postgres')}"
         ) from error
     if file := file_of(parsed):
         _create_file(Path(file))

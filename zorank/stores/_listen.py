@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from typing import Any
@@ -19,8 +20,14 @@ CHANNEL = "zorank"
 LOOK_SECONDS = 0.25
 """Seconds between two looks at a SQLite file."""
 
+TICK_SECONDS = 0.05
+"""More than a tick of a file system's clock, by which it sets the times of files."""
+
 RETRY_SECONDS = 1.0
 """Seconds until a lost connection to PostgreSQL is tried again."""
+
+State = tuple[int, int, int] | None
+"""Inode, time and size of a file; None for a missing one."""
 
 OnChange = Callable[[str | None], None]
 
@@ -57,17 +64,22 @@ def listen(engine: sa.Engine, origin: str, on_change: OnChange) -> Callable[[], 
 
 def _watch_file(engine: sa.Engine, _: str, on_change: OnChange, ended: threading.Event) -> None:
     files = [f"{engine.url.database}{suffix}" for suffix in ("", "-wal")]
-    seen = _states(files)
+    seen: list[State] | None = None  # what was written before this thread started is reported
     while not ended.wait(LOOK_SECONDS):
         found = _states(files)
         if found != seen:
-            seen = found
+            # Another write in the same tick may leave time and size as they are: look once more.
+            seen = None if _is_recent(found) else found
             _report(on_change, None)
 
 
-def _states(files: list[str]) -> list[tuple[int, int, int] | None]:
-    """Return inode, time and size of each file; None for a missing one."""
-    found: list[tuple[int, int, int] | None] = []
+def _is_recent(states: list[State]) -> bool:
+    newest = max((state[1] for state in states if state is not None), default=0)
+    return time.time_ns() - newest < TICK_SECONDS * 1e9
+
+
+def _states(files: list[str]) -> list[State]:
+    found: list[State] = []
     for file in files:
         try:
             status = os.stat(file)

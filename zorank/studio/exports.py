@@ -9,13 +9,16 @@ from collections.abc import Callable, Sequence
 from html import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from zorank.errors import InvalidInput, required_by
 from zorank.renderers.interface import ResolvedRenderer
 from zorank.types import Exhibit, Vector
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 T = TypeVar("T")
 
@@ -45,16 +48,23 @@ def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
         pictures = _with_between(pictures, shares, Image.blend)
     durations = [HOLD if i % (between + 1) == 0 else STEP for i in range(len(pictures))]
     durations[-1] = 2 * HOLD
+    return animation(pictures, durations)
+
+
+def animation(
+    pictures: Sequence[Image], durations: Sequence[int], quality: int = 80, effort: int = 2
+) -> bytes:
+    """Return pictures as a WebP that repeats, each for so many milliseconds; effort is 0 to 6."""
     file = io.BytesIO()
     pictures[0].save(
         file,
         "WEBP",
         save_all=True,
         append_images=pictures[1:],
-        duration=durations,
+        duration=list(durations),
         loop=0,
-        quality=80,
-        method=2,
+        quality=quality,
+        method=effort,
     )
     return file.getvalue()
 

@@ -84,7 +84,10 @@ def serve(
     }
     taken = port is None and listener.getsockname()[1] != PORT
     announce = partial(
-        *(_announce, links, browser, listener.getsockname()[1]),
+        _announce,
+        links,
+        browser,
+        listener.getsockname()[1],
         wanted=PORT if taken else None,
         only_local=_is_loopback(host) and public is None,
     )

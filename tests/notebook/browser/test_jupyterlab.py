@@ -34,14 +34,13 @@ print('told', json.dumps(order.to_json()), len(run.history))
 EVERYTHING = """
 import numpy as np
 import zorank
+from tests.helpers.renderers import Breakable
 
-class Mixed:
+class Mixed(Breakable):
     dim = 3
-    broken = False
+    together = 6
 
-    def render(self, candidates):
-        if self.broken:
-            raise RuntimeError("out of ink")
+    def exhibits(self, candidates):
         svg = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"></svg>'
         made = [
             ("image/svg+xml", svg.encode()), ("text/plain", b"<b>plain</b> words"),
@@ -50,8 +49,6 @@ class Mixed:
             ("text/plain", "naïve".encode()),
         ]
         return [zorank.Exhibit(*one) for one in made][: len(list(candidates))]
-
-    together = 6
 
 renderer = Mixed()
 run = zorank.Run("rank-process", np.zeros(3))

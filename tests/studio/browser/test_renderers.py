@@ -107,11 +107,11 @@ def test_a_renderer_that_fails_can_be_tried_again(of_ones_own, tmp_path, person)
 def test_sounds_are_played(of_ones_own, person):
     server, run_id = of_ones_own("Sound")
     tab = person().open(server, f"/runs/{run_id}")
-    expect(tab.page.locator("[data-testid=card] audio")).to_have_count(6)
-    ready = "() => [...document.querySelectorAll('audio')].every(sound => sound.duration > 0.09)"
-    tab.page.wait_for_function(ready)
+    expect(tab.page.locator("[data-testid=card].ready .audio")).to_have_count(6)
+    expect(tab.card(2).locator(".sound-length")).to_have_text("0.1 s")
+    tab.see("loop").click()
     tab.page.get_by_role("button", name="Play Sound 3").click()
-    tab.page.wait_for_function("!document.querySelectorAll('audio')[2].paused")
+    expect(tab.page.get_by_role("button", name="Stop Sound 3")).to_be_visible()
     tab.expect_badges()  # to listen is not to choose
     tab.press("5")
     tab.see("next").click()

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, check_names
 from zorank.experiments import studies
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.judges.study import algorithm_3
@@ -134,15 +134,10 @@ class Study:
     optuna_seeds: int = 3
 
     def __post_init__(self) -> None:
-        for kind, found, known in (
-            ("part", self.parts, PARTS),
-            ("method", self.methods, ALL_METHODS),
-            ("taste", self.tastes, KINDS),
-            ("family of tastes", self.families, FAMILIES),
-        ):
-            for name in found:
-                if name not in known:
-                    raise unknown_name(kind, name, known)
+        check_names("part", self.parts, PARTS)
+        check_names("method", self.methods, ALL_METHODS)
+        check_names("taste", self.tastes, KINDS)
+        check_names("family of tastes", self.families, FAMILIES)
         if not self.conditions():
             raise InvalidInput(
                 "nothing is left to measure: none of these methods or tastes exists in "
@@ -167,9 +162,7 @@ class Study:
 
     def with_tastes(self, names: Sequence[str]) -> Study:
         """Return the study with these tastes in landscapes and boxes; dream has its own."""
-        for name in names:
-            if name not in KINDS and name not in FAMILIES:
-                raise unknown_name("taste", name, (*KINDS, *FAMILIES))
+        check_names("taste", names, (*KINDS, *FAMILIES))
         return replace(
             self,
             tastes=tuple(name for name in dict.fromkeys(names) if name in KINDS),

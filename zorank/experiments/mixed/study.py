@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from zorank import optimizers
-from zorank.errors import unknown_name
+from zorank.errors import check_names
 from zorank.experiments.mixed.peers import OURS, PEERS
 from zorank.experiments.mixed.problems import PROBLEMS, Objective
 from zorank.experiments.sweep import Row, Sweep
@@ -56,13 +56,8 @@ class Study:
     problems: tuple[str, ...] = tuple(PROBLEMS)
 
     def __post_init__(self) -> None:
-        for kind, names, known in (
-            ("peer", self.peers, PEERS),
-            ("problem", self.problems, PROBLEMS),
-        ):
-            for name in names:
-                if name not in known:
-                    raise unknown_name(kind, name, known)
+        check_names("peer", self.peers, PEERS)
+        check_names("problem", self.problems, PROBLEMS)
 
     def trials(self) -> list[Trial]:
         """Return all trials by seed, so that the remaining time can be estimated."""

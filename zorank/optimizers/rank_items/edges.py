@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.answers import as_ranking
-from zorank.types import Answer, Poll, Ranking, Vector
+from zorank.answers import ballots_of
+from zorank.types import Answer, Ranking, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +33,8 @@ class Edges:
     @classmethod
     def empty(cls) -> Edges:
         """Return no comparisons."""
-        none = np.zeros(0, dtype=np.int64)
-        return cls(none, none, np.zeros(0))
+        better, worse = np.zeros((2, 0), dtype=np.int64)
+        return cls(better, worse, np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -42,10 +42,10 @@ class Edges:
     def add(self, answer: Answer, items: NDArray[np.int64]) -> Edges:
         """Append the comparisons of an answer about a slate of these items."""
         parts = [self]
-        for ranking, weight in _rankings(answer):
-            better, worse, share = _pairs(ranking, len(items))
-            if weight > 0 and len(better):
-                weights = np.full(len(better), share * weight)
+        for ballot in ballots_of(answer):
+            better, worse, share = _pairs(ballot.ranking, len(items))
+            if ballot.weight > 0 and len(better):
+                weights = np.full(len(better), share * ballot.weight)
                 parts.append(Edges(items[better], items[worse], weights))
         columns = (np.concatenate([getattr(p, name) for p in parts]) for name in _COLUMNS)
         return Edges(*columns)
@@ -61,14 +61,8 @@ _COLUMNS = ("better", "worse", "weight")
 
 def compared(answer: Answer, m: int) -> NDArray[np.bool_]:
     """Return which of m positions somebody compared, (m,)."""
-    levels = [ranking.levels(m) for ranking, _ in _rankings(answer)]
+    levels = [ballot.ranking.levels(m) for ballot in ballots_of(answer)]
     return np.asarray((np.array(levels) >= 0).any(axis=0))
-
-
-def _rankings(answer: Answer) -> list[tuple[Ranking, float]]:
-    if isinstance(answer, Poll):
-        return [(ballot.ranking, ballot.weight) for ballot in answer.ballots]
-    return [(as_ranking(answer), 1.0)]
 
 
 def _pairs(ranking: Ranking, m: int) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:

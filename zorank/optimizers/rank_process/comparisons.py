@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.answers import as_ranking
-from zorank.types import Answer, Ballot, Poll, Ranking, Vector
+from zorank.answers import ballots_of
+from zorank.types import Answer, Ranking, Vector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-ANONYMOUS = ""
-"""The rater of an answer that came without a name."""
 
 MIN_WEIGHT = 1e-6
 """Smaller positive ballot weights are raised to this one, so that the noise stays finite."""
@@ -63,7 +60,7 @@ class Comparisons:
         indices = np.asarray(candidates)
         parts = [self]
         first = int(self.ballot.max(initial=-1)) + 1
-        for b, ballot in enumerate(_ballots(answer)):
+        for b, ballot in enumerate(ballots_of(answer)):
             if ballot.weight == 0:
                 continue
             if ballot.rater not in names:
@@ -122,12 +119,6 @@ _COLUMNS = ("better", "worse", "tied", "ballot", "rater", "noise_scale")
 
 def _concatenate(parts: Sequence[Comparisons]) -> Comparisons:
     return Comparisons(*(np.concatenate([getattr(p, name) for p in parts]) for name in _COLUMNS))
-
-
-def _ballots(answer: Answer) -> tuple[Ballot, ...]:
-    if isinstance(answer, Poll):
-        return answer.ballots
-    return (Ballot(ANONYMOUS, as_ranking(answer)),)
 
 
 def _pairs(ranking: Ranking, m: int) -> Iterator[tuple[int, int, bool]]:

@@ -34,34 +34,33 @@ class FileKind:
         return f"{self.name}s"
 
 
-def _by_signature(signatures: Mapping[tuple[int, bytes], str]) -> Callable[[bytes], str | None]:
+def _by_signature(
+    signatures: Mapping[str, tuple[int, tuple[bytes, ...]]],
+) -> Callable[[bytes], str | None]:
     def media_type(head: bytes) -> str | None:
-        for (offset, signature), found in signatures.items():
-            if head[offset:].startswith(signature):
+        for found, (offset, starts) in signatures.items():
+            if head[offset:].startswith(starts):
                 return found
         return None
 
     return media_type
 
 
+# Where a file of each media type has one of its signatures.
 _PICTURES = {
-    (0, b"\xff\xd8\xff"): "image/jpeg",
-    (0, b"\x89PNG\r\n\x1a\n"): "image/png",
-    (0, b"GIF8"): "image/gif",
-    (8, b"WEBP"): "image/webp",
-    (0, b"BM"): "image/bmp",
-    (0, b"II*\0"): "image/tiff",
-    (0, b"MM\0*"): "image/tiff",
+    "image/jpeg": (0, (b"\xff\xd8\xff",)),
+    "image/png": (0, (b"\x89PNG\r\n\x1a\n",)),
+    "image/gif": (0, (b"GIF8",)),
+    "image/webp": (8, (b"WEBP",)),
+    "image/bmp": (0, (b"BM",)),
+    "image/tiff": (0, (b"II*\0", b"MM\0*")),
 }
 _SOUNDS = {
-    (8, b"WAVE"): "audio/wav",
-    (0, b"ID3"): "audio/mpeg",
-    (0, b"\xff\xfb"): "audio/mpeg",
-    (0, b"\xff\xf3"): "audio/mpeg",
-    (0, b"\xff\xf2"): "audio/mpeg",
-    (0, b"OggS"): "audio/ogg",
-    (0, b"fLaC"): "audio/flac",
-    (4, b"ftypM4A"): "audio/mp4",
+    "audio/wav": (8, (b"WAVE",)),
+    "audio/mpeg": (0, (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2")),
+    "audio/ogg": (0, (b"OggS",)),
+    "audio/flac": (0, (b"fLaC",)),
+    "audio/mp4": (4, (b"ftypM4A",)),
 }
 
 

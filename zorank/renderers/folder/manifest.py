@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 
 from zorank.errors import InvalidInput
 
@@ -21,8 +22,7 @@ ENDS = 64 * 1024
 _LINE = re.compile(r"([0-9a-f]{16}) (\d{1,15}) ([^\x00-\x1f\x7f]{1,1000})")
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(NamedTuple):
     """One thing: a file of the folder, or a row of the table."""
 
     name: str

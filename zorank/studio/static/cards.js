@@ -3,8 +3,9 @@
 import { el, icon } from "./dom.js";
 import { draggable, swallowNextClick } from "./drag.js";
 import { largestGrid } from "./layout.js";
-import { exhibitView, kindOf, nameOf, videosInStep } from "./media.js";
+import { exhibitView, kindOf, nameOf, nounOf, videosInStep } from "./media.js";
 import { describe, isProposed, isTied, isWorst, nextPlace, placeOf } from "./ranking.js";
+import { abandon } from "./waveform.js";
 
 const HOLD_MILLISECONDS = 380;
 const SCROLLS = matchMedia("(max-width: 640px), (max-width: 900px) and (max-height: 520px)");
@@ -127,12 +128,18 @@ export function createGrid(grid, frame, controls, handlers) {
   }
 
   function show(round) {
+    const { media_type: mediaType } = round.exhibits[0] ?? {};
+    if (kindOf(mediaType) === "audio") aspect = UPRIGHT_PHONE.matches ? 1 : 1.3;
+    grid.setAttribute("aria-label", `${nounOf(mediaType)[0].toUpperCase()}${nounOf(mediaType).slice(1)}s`);
     const single = round.question !== "rank";
     const left = cards;
     cards = round.exhibits.map((exhibit) => build(exhibit, single));
     grid.replaceChildren(...cards.map(({ card }) => card));
     // Cancel pictures that are still loading, to free their connections.
-    for (const { view } of left) if (view.tagName === "IMG" && !view.complete) view.src = "";
+    for (const { view } of left) {
+      if (view.tagName === "IMG" && !view.complete) view.src = "";
+      if (view.matches(".audio")) abandon(view.dataset.url);
+    }
     grid.classList.remove("leaving");
     grid.dataset.question = round.question;
     const videos = cards.map(({ view }) => view).filter((view) => view.tagName === "VIDEO");

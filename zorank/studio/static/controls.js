@@ -3,6 +3,7 @@
 // To add a control:
 //   1. add a row below: its action's name, its keys, its help text, and what it does;
 //   2. add a button with data-action="NAME" to templates/run.html, unless keys are enough.
+// A row with `of` is shown in the help of exhibits of that kind only.
 // `page` (in run.js) is the state of the page and what can be done with it. A control that calls
 // a route of this run (routes/) uses page.call("/path", body), which posts, reports failures and
 // then loads the waiting round again.
@@ -30,7 +31,11 @@ const rows = (page) => [
     action: "focus", keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], repeats: true,
     shown: "← → ↑ ↓", help: "go to a neighbour", run: page.focusNeighbour,
   },
-  { action: "play-sound", keys: ["p"], shown: "P", help: "play a sound", run: page.playSound },
+  { action: "play-sound", keys: ["p"], shown: "P", help: "play or stop a sound", of: "audio", run: page.playSound },
+  { action: "play-all", keys: ["a"], shown: "A", help: "play all in turn", of: "audio", run: page.playAll },
+  { action: "loop", keys: ["l"], shown: "L", help: "repeat what plays", of: "audio", run: page.loop },
+  { action: "switch", keys: ["x"], shown: "X", help: "switch between the last two, at the same position", of: "audio", run: page.switchSounds },
+  { action: "continue", keys: ["v"], shown: "V", help: "continue with this sound at the same position", of: "audio", run: page.continueSound },
   { action: "clear", keys: ["Escape"], shown: "Esc", help: "clear", run: page.clear },
   { action: "help", keys: ["?"], shown: "?", help: "this help", run: () => showHelp(page) },
 ];
@@ -48,7 +53,7 @@ export function bindControls(page) {
 }
 
 function showHelp(page) {
-  const keys = rows(page).filter(({ help }) => help).map(({ shown, help }) =>
+  const keys = rows(page).filter(({ help, of }) => help && (!of || of === page.kind())).map(({ shown, help }) =>
     el("div", {}, el("dt", {}, el("kbd", { text: shown })), el("dd", { text: help })));
   const form = el("form", { method: "dialog" },
     el("h2", { text: "Keys" }), el("dl", { class: "keys" }, keys),

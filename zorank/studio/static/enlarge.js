@@ -1,8 +1,10 @@
-// One enlarged picture, with the best so far behind it at the same place: a flip shows differences.
+// One enlarged exhibit, with the best so far behind it at the same place: a flip shows differences, and
+// sounds continue at the same position.
 
 import { el, find } from "./dom.js";
-import { exhibitView, nameOf, playMedia, silence, toggleSound } from "./media.js";
+import { exhibitView, nameOf, nounOf, playMedia } from "./media.js";
 import { describe, placeOf } from "./ranking.js";
+import { playFromHere, silence, toggleLoop, toggleSound } from "./sounds.js";
 
 export function createEnlarged(dialog, context) {
   const figure = find(".enlarged-figure", dialog);
@@ -26,7 +28,11 @@ export function createEnlarged(dialog, context) {
       figure.append(back);
     }
     for (const video of figure.querySelectorAll("video")) playMedia(video);
+    if (sound()) playFromHere(sound());
     flipButton.hidden = !behind;
+    const noun = nounOf(exhibit.media_type);
+    dialog.setAttribute("aria-label", `Enlarged ${noun}`);
+    steps.forEach((step) => step.setAttribute("aria-label", `${Number(step.dataset.step) < 0 ? "Previous" : "Next"} ${noun}`));
     if (!dialog.open) dialog.showModal();
     refresh();
   }
@@ -61,6 +67,7 @@ export function createEnlarged(dialog, context) {
   function flip() {
     if (flipButton.hidden) return;
     flipped = !flipped;
+    if (sound()) playFromHere(sound());
     refresh();
   }
 
@@ -71,6 +78,8 @@ export function createEnlarged(dialog, context) {
     context.moved(position);
   }
 
+  /** The sound that is shown, if it is one: the best so far while it is flipped. */
+  const sound = () => figure.querySelector(`.audio.${flipped ? "back" : "front"}`);
   const close = () => dialog.open && dialog.close();
 
   dialog.addEventListener("close", () => {
@@ -90,6 +99,7 @@ export function createEnlarged(dialog, context) {
   dialog.addEventListener("keydown", (event) => {
     if (!dialog.open) return;  // a closed dialog may keep the focus until the next frame
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches(".seek") && event.key.startsWith("Arrow")) return event.stopPropagation();
     const onButton = event.target.closest("button");
     const key = event.key.toLowerCase();
     if (key === "escape") close();
@@ -97,7 +107,9 @@ export function createEnlarged(dialog, context) {
     else if (key === "arrowright" || key === "arrowdown") step(1);
     else if (key === "f") flip();
     else if (key === "w" && position !== null && !context.single()) context.worst(position);
-    else if (key === "p" && figure.querySelector("audio")) toggleSound(figure);
+    else if (key === "p" && sound()) toggleSound(sound());
+    else if (key === "l" && sound()) toggleLoop();
+    else if (key === "x" && sound()) flip();
     else if (key === " " && !onButton && !event.repeat) close();
     else if (key === "enter" && !onButton && position !== null) context.pick(position);
     else if (/^[1-9]$/.test(key)) {

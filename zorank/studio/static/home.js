@@ -4,6 +4,7 @@ import { at, get, post, remove, runPage, runPath } from "./api.js";
 import { attempt, confirmDialog } from "./dialogs.js";
 import { announce, drawIcons, el, find, icon } from "./dom.js";
 import { exhibitView, kindOf } from "./media.js";
+import { waveform } from "./waveform.js";
 
 const UNITS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
 
@@ -21,7 +22,7 @@ function card(run) {
   const picture = el("div", { class: "run-picture" }, el("div", { class: "skeleton", "aria-hidden": "true" }));
   if (run.best && kindOf(run.media_type) === "audio") {
     picture.classList.add("unstarted");
-    picture.append(icon("play"));
+    picture.append(waveform(run.best), icon("play"));
   } else if (run.best) {
     picture.append(exhibitView({ url: run.best, media_type: run.media_type }, { alt: "", onReady: () => picture.classList.add("ready") }));
   } else {

@@ -1,23 +1,11 @@
-// Shows one exhibit of any media type. Pictures load through a short queue: a browser allows six
-// connections per host, and answers must not wait behind pictures that are still being rendered.
+// Shows one exhibit of any media type.
 
 import { el, icon } from "./dom.js";
+import { enqueue } from "./queue.js";
+import { soundView } from "./sounds.js";
+import { waveform } from "./waveform.js";
 
-const CONNECTIONS_FOR_PICTURES = 4;
 const RETRY_AFTER = [800, 2500];
-
-let loading = 0;
-const queue = [];
-
-function loadNext() {
-  while (loading < CONNECTIONS_FOR_PICTURES && queue.length) {
-    loading += 1;
-    queue.shift()(() => {
-      loading -= 1;
-      loadNext();
-    });
-  }
-}
 
 export const kindOf = (mediaType = "image/") => mediaType.split("/")[0];
 
@@ -33,11 +21,12 @@ export function nameOf({ media_type: mediaType, position }) {
 }
 
 /**
- * A small still picture, or null for sounds and texts. Video thumbnails show the middle frame,
+ * A small still picture, the waveform of a sound, or null for texts. Video thumbnails show the middle frame,
  * because first frames look identical.
  */
 export function thumbnail({ url, media_type: mediaType }) {
   if (kindOf(mediaType) === "image") return el("img", { src: url, alt: "", draggable: "false", loading: "lazy", decoding: "async" });
+  if (kindOf(mediaType) === "audio") return waveform(url);
   if (kindOf(mediaType) !== "video") return null;
   const video = el("video", { src: url, playsinline: true, preload: "metadata", tabindex: "-1", "aria-hidden": "true" });
   video.muted = true;
@@ -58,7 +47,7 @@ async function reasonOf(url) {
 function loadPicture(picture, url, { onReady, onFail }) {
   let tries = 0;
   const start = () =>
-    queue.push((release) => {
+    enqueue((release) => {
       // Pictures of an earlier round must not delay those of the new one.
       if (!picture.isConnected) return release();
       picture.onload = () => {
@@ -68,17 +57,13 @@ function loadPicture(picture, url, { onReady, onFail }) {
       picture.onerror = () => {
         release();
         tries += 1;
-        if (tries > RETRY_AFTER.length) return reasonOf(withRetry(url, tries)).then((reason) => onFail?.(again, reason));
-        setTimeout(again, RETRY_AFTER[tries - 1]);
+        if (tries > RETRY_AFTER.length) return reasonOf(withRetry(url, tries)).then((reason) => onFail?.(start, reason));
+        setTimeout(start, RETRY_AFTER[tries - 1]);
       };
       picture.src = withRetry(url, tries);
     });
-  const again = () => {
-    start();
-    loadNext();
-  };
   // Deferred, because the caller has not put the element into the page yet.
-  setTimeout(again);
+  setTimeout(start);
 }
 
 /** An element that shows the exhibit; onReady is called with it when it has loaded. */
@@ -101,7 +86,7 @@ export function exhibitView({ url, media_type: mediaType }, { alt, onReady, onFa
     video.addEventListener("error", () => onFail?.(() => video.load()));
     return video;
   }
-  if (kind === "audio") return audioView(url, alt, { onReady, onFail });
+  if (kind === "audio") return soundView(url, alt, { onReady, onFail });
   return textView(url, alt, { onReady, onFail });
 }
 
@@ -118,50 +103,12 @@ function textView(url, label, { onReady, onFail }) {
   return frame;
 }
 
-function audioView(url, label, { onReady, onFail }) {
-  const sound = el("audio", { src: url, preload: "auto", loop: true });
-  sound.addEventListener("error", () => onFail?.(() => sound.load()));
-  const face = el("span", { class: "play-face" }, icon("play"));
-  const play = el("button", { type: "button", class: "play", "aria-label": `Play ${label}`, tabindex: "-1" }, face);
-  const bars = el("div", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 9 }, () => el("i")));
-  const view = el("div", { class: "media audio" }, bars, play, sound);
-  play.addEventListener("click", (event) => {
-    event.stopPropagation();
-    toggleSound(view);
-  });
-  for (const name of ["play", "pause"]) {
-    sound.addEventListener(name, () => {
-      view.classList.toggle("playing", !sound.paused);
-      face.replaceChildren(icon(sound.paused ? "play" : "pause"));
-      play.setAttribute("aria-label", `${sound.paused ? "Play" : "Stop"} ${label}`);
-    });
-  }
-  sound.addEventListener("loadeddata", () => onReady?.(view), { once: true });
-  return view;
-}
-
 /**
- * Plays a sound or a video. The browser rejects the promise if the element is paused or removed before it
+ * Plays a video. The browser rejects the promise if the element is paused or removed before it
  * has started, which is no error; a file that cannot be decoded fires the element's "error" event.
  */
 export function playMedia(media) {
   media.play().catch(() => {});
-}
-
-/** Plays or pauses a sound, and pauses all others. */
-export function toggleSound(view) {
-  const sound = view.querySelector("audio");
-  for (const other of document.querySelectorAll("audio")) if (other !== sound) other.pause();
-  if (sound.paused) {
-    sound.currentTime = 0;
-    playMedia(sound);
-  } else {
-    sound.pause();
-  }
-}
-
-export function silence() {
-  for (const sound of document.querySelectorAll("audio")) sound.pause();
 }
 
 /** Plays all videos of a round in step, and gives the controls for them. */

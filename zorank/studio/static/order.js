@@ -3,7 +3,7 @@
 import { get, runPath } from "./api.js";
 import { attempt } from "./dialogs.js";
 import { el, find } from "./dom.js";
-import { kindOf, nounOf, thumbnail } from "./media.js";
+import { exhibitView, kindOf, nounOf, thumbnail } from "./media.js";
 
 const THUMBNAIL = 256;
 const percent = (share) => `${Math.floor(100 * Math.min(share, 0.99))} %`;
@@ -35,14 +35,16 @@ function summary({ places, items, compared, rounds, certainty, level, settled })
 
 function placeView({ rank, item, name, score, sd, ahead, url, media_type: mediaType }) {
   const label = name || `${nounOf(mediaType)} ${item + 1}`;
-  const small = thumbnail({ url: sized(url, mediaType), media_type: mediaType });
-  small?.setAttribute("alt", label);
-  const link = el("a", { class: "order-thing", href: url, target: "_blank", rel: "noopener", title: label },
-    small ?? el("span", { class: "order-text", text: label }));
+  const isSound = kindOf(mediaType) === "audio";
+  const small = !isSound && thumbnail({ url: sized(url, mediaType), media_type: mediaType });
+  if (small) small.setAttribute("alt", label);
+  // A sound plays here; other things open in a tab of their own.
+  const link = isSound ? exhibitView({ url, media_type: mediaType }, { alt: label }) : el("a", { class: "order-thing", href: url, target: "_blank", rel: "noopener", title: label },
+    small || el("span", { class: "order-text", text: label }));
   const next = ahead == null ? "" : `above the next: ${percent(ahead)}`;
   return el("li", { class: "order-place", data: { testid: "place", item: String(item) } }, link,
     el("span", { class: "order-rank", text: `${rank}` }),
-    small && el("span", { class: "order-name", text: label }),
+    (small || isSound) && el("span", { class: "order-name", text: label }),
     el("span", { class: "order-score muted", text: `${score.toFixed(2)} ± ${sd.toFixed(2)}` }),
     el("span", { class: "order-ahead muted", text: next }));
 }

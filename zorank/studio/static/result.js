@@ -128,6 +128,7 @@ function linkDownloads() {
     link.setAttribute("download", `zorank-${runId}-${run.keepsake}`);
     find(".button-text", link).textContent = run.keepsake;
   }
+  find("#play").hidden = kindOf(run.media_type) === "audio"; // its steps are too short to listen
   if (kindOf(run.media_type) === "image") return;
   find("#download-journey")?.remove();
   find("#download-best .button-text").textContent = "Download the best";

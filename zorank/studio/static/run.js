@@ -12,13 +12,14 @@ import { listen } from "./events.js";
 import { showJudgeNote, tellProblem } from "./judge.js";
 import { bindKeys } from "./keys.js";
 import { neighbour } from "./layout.js";
-import { nameOf, toggleSound } from "./media.js";
+import { kindOf, nameOf } from "./media.js";
 import { createOwnerTools } from "./owner.js";
 import * as model from "./ranking.js";
 import { preload } from "./preload.js";
 import { askRaterName } from "./rater.js";
 import { askForOne, greet, showChrome, showProgress, showRunNote, showWaiting } from "./runview.js";
 import { createSidebar } from "./sidebar.js";
+import { forgetSounds, playFromHere, playInTurn, soundControls, switchSounds, toggleLoop, toggleSound } from "./sounds.js";
 import * as stash from "./stash.js";
 import { createTray } from "./tray.js";
 
@@ -191,7 +192,9 @@ function show(next) {
     active = 0;
     ranking = model.fromAnswer(stash.keptSelection(runId, round.index), round.exhibits.length);
     enlarged.close();
+    forgetSounds();
     grid.show(round);
+    if (sounds().length) find("#media-controls").replaceChildren(...soundControls(page));
     if (hadFocus) find("#grid").focus({ preventScroll: true });
     sidebar.showHistory();
   }
@@ -240,6 +243,8 @@ function noneBetter() {
   if (rankable() && round.question === "best" && current) send({ order: [[current.position]], worst: [] });
 }
 
+const sounds = () => (round?.exhibits ?? []).map(({ position }) => grid.view(position)).filter((view) => view?.matches(".audio"));
+
 /** What the controls of the page can do: see controls.js. */
 const page = {
   call, pick, undo, same, noneBetter, look, toggleWorst, toggleTie,
@@ -252,7 +257,12 @@ const page = {
   },
   endPeek: enlarged.close,
   flip: () => { look(); enlarged.flip(); },
-  playSound: () => grid.view(active)?.matches(".audio") && toggleSound(grid.view(active)),
+  kind: () => kindOf(run.media_type),
+  playSound: () => sounds().length && toggleSound(grid.view(active)),
+  continueSound: () => sounds().length && playFromHere(grid.view(active)),
+  playAll: () => playInTurn(sounds()),
+  loop: () => toggleLoop() ? announce("Loop on") : announce("Loop off"),
+  switchSounds,
   shift: (step) => change(model.shift(ranking, active, step)),
   compare: () => isOwner && sidebar.compare(),
   clear: () => change(model.EMPTY, { words: "Cleared" }),

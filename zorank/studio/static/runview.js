@@ -11,6 +11,9 @@ const QUESTIONS = {
   best: { heading: "Which is best?", hint: "click once to choose, again to continue", next: "Next", same: "They look the same" },
 };
 
+/** The text for sounds, which do not look the same but sound so. */
+const forEars = (text, round) => (nounOf(round.exhibits[0]?.media_type) === "sound" ? text.replace("look", "sound") : text);
+
 export function showChrome(round, { role, ready, tieNext, waiting }) {
   const words = QUESTIONS[round.question];
   const heading = words.heading.replace("picture", nounOf(round.exhibits[0]?.media_type));
@@ -24,7 +27,7 @@ export function showChrome(round, { role, ready, tieNext, waiting }) {
   const same = find("#same");
   same.disabled = waiting;
   same.dataset.testid = round.question === "start" ? "others" : "same";
-  find(".button-text", same).textContent = words.same;
+  find(".button-text", same).textContent = forEars(words.same, round);
   const noneBetter = find("#none-better");
   noneBetter.hidden = round.question !== "best" || !round.exhibits.some((exhibit) => exhibit.current);
   noneBetter.disabled = waiting;

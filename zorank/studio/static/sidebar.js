@@ -9,6 +9,7 @@ import { exhibitView } from "./media.js";
 import { historyPlots } from "./plots.js";
 import { showRunNote } from "./runview.js";
 import { comparison } from "./slider.js";
+import { waveform } from "./waveform.js";
 
 export function createSidebar({ run, role, enlarged }) {
   const bestButton = find("#best");
@@ -31,7 +32,7 @@ export function createSidebar({ run, role, enlarged }) {
     since.textContent = best.start ? "your start" : `since round ${best.since}`;
     if (best.url === shownBest) return;
     shownBest = best.url;
-    if (best.media_type.startsWith("audio/")) return bestButton.replaceChildren(icon("play"), since);
+    if (best.media_type.startsWith("audio/")) return bestButton.replaceChildren(waveform(best.url), icon("play"), since);
     const { url } = best;
     const isPicture = best.media_type.startsWith("image/");
     const view = exhibitView(best, { alt: "Best so far", eager: true, onReady: () => {

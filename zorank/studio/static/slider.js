@@ -3,6 +3,7 @@
 
 import { el } from "./dom.js";
 import { exhibitView, kindOf, playMedia } from "./media.js";
+import { switchButton } from "./sounds.js";
 
 /** Returns { view, setAfter }; media other than pictures are shown side by side. */
 export function comparison({ before, after, beforeLabel = "Start", afterLabel = "Best" }) {
@@ -58,6 +59,7 @@ function sideBySide(before, after, beforeLabel, afterLabel) {
   const second = half(after, afterLabel);
   const view = el("div", { class: "side-by-side", data: { testid: "slider" } }, half(before, beforeLabel), second);
   for (const video of view.querySelectorAll("video")) playMedia(video);
+  if (kindOf(after.media_type) === "audio") view.append(switchButton(() => view.querySelectorAll(".audio")));
   return {
     view,
     setAfter(exhibit, label) {

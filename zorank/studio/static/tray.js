@@ -23,8 +23,10 @@ export function createTray(tray, handlers) {
   function item(exhibit, ranking) {
     const { position } = exhibit;
     const label = `${nameOf(exhibit)}, ${describe(ranking, position)}. Arrow keys move it, Delete removes it.`;
-    const thumb = thumbnail(exhibit) ?? el("span", { class: "tray-number", text: position + 1 });
-    const button = el("button", { type: "button", class: "tray-item", "aria-label": label, data: { position } }, thumb);
+    const thumb = thumbnail(exhibit);
+    // Sounds and texts are told apart by their number.
+    const number = !thumb?.matches("img, video") && el("span", { class: "tray-number", text: position + 1 });
+    const button = el("button", { type: "button", class: "tray-item", "aria-label": label, data: { position } }, thumb, number);
     button.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       const removes = event.key === "Delete" || event.key === "Backspace";
