@@ -49,8 +49,8 @@ OPEN_PATHS = ("/static/", "/openapi.json")
 """What everybody may read: the files of the pages, and the description of the interface."""
 LARGEST_BODY = 256 * 1024
 UPLOADS = {"/api/photos": LARGEST_FILE, "/api/runs": 4 * 1024 * 1024}
-"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: photos, and runs
-that start at a vector."""
+"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: photos, and
+runs that start at a vector."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""
 INVITED_ONLY = "open the link that the studio printed, or the one you were sent"
