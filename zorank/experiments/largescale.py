@@ -142,7 +142,8 @@ def standings_of(study: Study, rows: Mapping[Trial, Row]) -> list[dict[str, Any]
     """Return the results of the peers of a study of one dimension as JSON values."""
     (dim,) = study.dims
     hits = {peer: _hits(study, peer, rows) for peer in study.peers}
-    reached = np.isfinite(np.stack(list(hits.values()))).any(axis=(0, 2))  # (problems, targets)
+    finite = np.isfinite(np.stack(list(hits.values())))
+    reached = np.asarray(finite.any(axis=(0, 2)))  # (problems, targets)
     compared = reached.any(axis=-1)
     budget = dim * study.points_per_dim
     used = {peer: np.log(np.clip(h, dim, budget)).mean(axis=1) for peer, h in hits.items()}
