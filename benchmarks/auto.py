@@ -7,7 +7,7 @@
     python benchmarks/auto.py noise        # f after 10,000 points, against tuned ZO-RankSGD;
                                            # writes docs/results/auto-noise.json
     python benchmarks/auto.py top          # best 3 of 6, best of 6
-    python benchmarks/auto.py time         # one ask and tell, against cmaes in the same run
+    python benchmarks/auto.py time         # time of a point, against pycma and cmaes in turns
     python benchmarks/auto.py parts        # each part taken away, on BBOB
 
 x0 ~ N(0, I), sigma0 = 1 unless said otherwise; seeds 500 and on, BBOB instances 71 and on.
@@ -19,7 +19,6 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -238,23 +237,10 @@ def after(contender: Contender, points: int) -> float:
 
 
 def time() -> None:
-    """What a point costs beside its evaluation."""
-    for d, rounds in ((10, 400), (40, 300), (100, 150), (1000, 30), (10_000, 8)):
-        told = {}
-        for peer in ("auto", "cmaes CMA" if d <= 100 else "cmaes SepCMA"):
-            contender = PEERS[peer](np.ones(d), 1.0, 0)
-            spent = []
-            for _ in range(rounds):
-                began = perf_counter()
-                candidates = contender.ask()
-                asked = perf_counter() - began
-                values = sphere(candidates)
-                began = perf_counter()
-                contender.tell(values)
-                spent.append((asked + perf_counter() - began) / len(values))
-            told[peer] = np.median(spent)
-        ours, theirs = told.values()
-        print(f"d = {d}: {1e6 * ours:.1f} µs a point, {ours / theirs:.2f} × {list(told)[1]}")
+    """CPU time of a point beside its evaluation: auto, pycma and cmaes in turns, median."""
+    from point_cost import ratios
+
+    ratios()
 
 
 def variant(tuning: Tuning, x0: Vector, sigma0: float, seed: int) -> Contender:

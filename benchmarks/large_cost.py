@@ -48,7 +48,7 @@ def cost(d: int, rounds: int) -> dict[str, Any]:
             ask, rows_, _, tell, bound = np.diff(times)
             for name, seconds in zip(spent, (ask + tell, rows_, bound), strict=True):
                 spent[name].append(float(seconds))
-    covariance = state.covariance
+    covariance = getattr(state, "covariance", None)
     if not isinstance(covariance, LowRank):
         raise SystemExit(f"auto learns no low-rank covariance in {d} dimensions")
     medians = {name: statistics.median(seconds) for name, seconds in spent.items()}

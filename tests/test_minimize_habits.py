@@ -216,6 +216,22 @@ def test_callbacks_in_the_manner_of_scipy():
     assert "callback" in result.message
 
 
+def test_a_vectorized_objective_gets_the_feasible_candidates():
+    shapes = []
+
+    def f(x):
+        shapes.append(x.shape)
+        return (x**2).sum(axis=1)
+
+    constraint = lambda x: x[0] - 0.3  # noqa: E731
+    found = minimize(f, X0, points=200, constraints=constraint, vectorized=True)
+    one_by_one = minimize(sphere, X0, points=200, constraints=constraint)
+    np.testing.assert_array_equal(found.x, one_by_one.x)
+    assert found.success
+    assert sum(m for m, _ in shapes) < found.points
+    assert {d for _, d in shapes} == {X0.size}
+
+
 def test_settings_of_a_run():
     assert Run("auto", X0, options={"m": 9}).optimizer.m == 9
     with pytest.raises(InvalidInput, match="no setting of auto named 'mm'"):
@@ -235,7 +251,8 @@ def test_settings_of_a_run():
         ({"starts": 0}, "starts must be a whole number from 1"),
         ({"workers": 0}, "workers must be a whole number from 1"),
         ({"workers": 2, "executor": 3}, "executor"),
-        ({"workers": 2, "vectorized": True}, "cannot use an executor"),
+        ({"workers": 2, "vectorized": True}, "cannot use workers, because it takes all"),
+        ({"f": lambda x: x[0], "vectorized": True}, "found 2; each row of its argument is one"),
         ({"constraints": 3}, "constraints must be a list of functions"),
         ({"constraints": [3]}, "a constraint must be a function"),
         ({"constraints": {"type": "less", "fun": sphere}}, "'eq' or 'ineq'"),

@@ -98,7 +98,6 @@ def test_bad_input_is_refused_in_one_sentence(make, words):
     [
         ({"x0": [0.5]}, "space and x0 exclude each other"),
         ({"bounds": [(0, 1)]}, "space and bounds exclude each other"),
-        ({"vectorized": True}, "cannot have a space"),
         ({"space": {"x": 3}}, "must be Float"),
         ({"method": "zo-rank"}, "did you mean zo-ranksgd"),
         ({"options": {"levels": [1] * 6}}, "levels must be 0 or from 2"),
@@ -108,6 +107,21 @@ def test_bad_input_is_refused_in_one_sentence(make, words):
 def test_minimize_refuses_what_does_not_fit_a_space(arguments, words):
     with pytest.raises(InvalidInput, match=words):
         minimize(loss, **{"space": SPACE, **arguments})
+
+
+def test_a_vectorized_objective_gets_a_list_of_dicts():
+    sizes = []
+
+    def f(several, offset):
+        sizes.append(len(several))
+        return [loss(params) + offset for params in several]
+
+    found = minimize(f, space=SPACE, points=300, vectorized=True, args=(1,))
+    one_by_one = minimize(loss, space=SPACE, points=300)
+    assert sum(sizes) == found.points
+    assert len(sizes) == found.rounds
+    assert found.params == one_by_one.params
+    assert found.fun == one_by_one.fun + 1
 
 
 def test_minimize_gives_dicts_and_returns_one():

@@ -23,26 +23,39 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+NONE: Vector = np.empty(0)
+"""The violations where there are no constraints."""
+
+
 @dataclass(frozen=True, eq=False)
 class Wrapped:
-    """A function of a candidate: of its parameters if there is a space, with more arguments."""
+    """A function of a candidate: of its parameters if there is a space, with more arguments.
+
+    If it is vectorized, it is a function of the rows of an array, or of a list of parameters.
+    """
 
     function: Callable[..., Any]
     args: tuple[Any, ...] = ()
     space: SearchSpace | None = None
+    vectorized: bool = False
 
     def __call__(self, x: Vector) -> Any:
-        return self.function(x if self.space is None else self.space.decode(x), *self.args)
+        return self.function(self._argument(x), *self.args)
+
+    def _argument(self, x: Vector) -> Any:
+        if self.space is None:
+            return x
+        return [self.space.decode(row) for row in x] if self.vectorized else self.space.decode(x)
 
 
-def wrapped(f: Any, args: Any, space: SearchSpace | None) -> Any:
+def wrapped(f: Any, args: Any, space: SearchSpace | None, vectorized: bool = False) -> Any:
     """Return f itself if it needs no wrapper."""
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise InvalidInput(
             f"args must be a tuple of further arguments of f, found {short(args)}; "
             "a single one is written (value,)"
         )
-    return f if not args and space is None else Wrapped(f, tuple(args), space)
+    return f if not args and space is None else Wrapped(f, tuple(args), space, vectorized)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,32 +149,35 @@ class Judge:
 
     def answer(self, slate: Slate) -> tuple[Answer, dict[str, float]]:
         """Return the answer to a slate, and the best finite value of a feasible candidate."""
-        violations = np.array([self.violation(x) for x in slate] if self.constraints else [])
+        violations = self._violations(slate)
         values, known = self._evaluate(slate, violations)
-        signed = -values if self.maximize else values
-        answer = slate.answer_from(ranked_last(signed, known, violations, slate.question))
-        good = values[np.isfinite(values)]
-        best = np.max if self.maximize else np.min
-        return answer, {"value": float(best(good))} if good.size else {}
+        finite = np.isfinite(values)
+        ranked = -values if self.maximize else values
+        if not finite.all():
+            ranked = ranked_last(ranked, known, violations, slate.question)
+        good = values[finite]
+        best = good.max if self.maximize else good.min
+        return slate.answer_from(ranked), {"value": float(best())} if good.size else {}
+
+    def _violations(self, slate: Slate) -> Vector:
+        """Return the violation of every candidate; NONE if there are no constraints."""
+        return np.array([self.violation(x) for x in slate]) if self.constraints else NONE
 
     def _evaluate(self, slate: Slate, violations: Vector) -> tuple[Vector, NDArray[np.bool_]]:
         """Evaluate the feasible candidates; the values of the others are NaN."""
-        every = np.arange(len(slate))
-        feasible = every[violations == 0] if violations.size else every
+        if not (violations.size and violations.any()):
+            return evaluate_any(
+                self.f,
+                slate,
+                vectorized=self.vectorized,
+                executor=self.executor,
+                deadline=self.deadline,
+            )
         values, known = np.full(len(slate), np.nan), np.ones(len(slate), dtype=bool)
-        if len(feasible) == 0:
-            return values, known
-        shown = slate
-        if len(feasible) < len(slate):
-            shown = Slate(Points(np.array([slate[int(i)] for i in feasible])))
-        found = evaluate_any(
-            self.f,
-            shown,
-            vectorized=self.vectorized,
-            executor=self.executor,
-            deadline=self.deadline,
-        )
-        values[feasible], known[feasible] = found
+        feasible = np.flatnonzero(violations == 0)
+        if feasible.size:
+            shown = Slate(Points(np.array([slate[i] for i in feasible.tolist()])))
+            values[feasible], known[feasible] = self._evaluate(shown, NONE)
         return values, known
 
 

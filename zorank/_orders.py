@@ -5,7 +5,7 @@ An iterator may be endless, so only MAX_ITERATED items of it are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sized
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -41,6 +41,27 @@ def read_groups(order: Iterable[int | Iterable[int]]) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def groups_by_value(values: Sequence[float], depth: int) -> tuple[Group, ...]:
+    """Return the positions of the `depth` smallest values, best first; equal values tie.
+
+    A tie at the cut is returned as a whole. Values must be finite.
+    """
+    order = sorted(range(len(values)), key=values.__getitem__)
+    if len(set(values)) == len(values):
+        return tuple(zip(order[:depth], strict=False))
+    groups: list[list[int]] = []
+    before = None
+    for rank, position in enumerate(order):
+        if values[position] == before:
+            groups[-1].append(position)
+        elif rank < depth:
+            groups.append([position])
+        else:
+            break
+        before = values[position]
+    return tuple(tuple(group) for group in groups)
+
+
 def read_items(items: Any, what: str) -> tuple[Any, ...]:
     """Return the items of an iterable; raise InvalidInput, which names it, if it is too long."""
     refuse_masked(items, what)
@@ -57,6 +78,8 @@ def read_items(items: Any, what: str) -> tuple[Any, ...]:
 
 def check_slate_size(m: Any) -> None:
     """Raise InvalidInput unless m is a number of candidates."""
+    if type(m) is int and 1 <= m <= MAX_CANDIDATES:  # the usual case
+        return
     if is_whole(m) and m < 1:
         raise InvalidInput("an empty slate cannot be ranked; show at least one candidate")
     if not is_whole(m) or m > MAX_CANDIDATES:

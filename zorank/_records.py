@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -194,6 +195,8 @@ def _completed(stored: RunRecord, wanted: RunRecord) -> Mapping[str, Any]:
 
 def to_plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
     """Return a JSON copy of the data; raise InvalidInput if it has other values."""
+    if type(data) is dict and all(map(_is_named_number, data.items())):  # the usual note
+        return dict(data)
     if not isinstance(data, Mapping | None):
         raise InvalidInput(f"{what} must map names to plain JSON values, found {short(data)}")
     try:
@@ -204,6 +207,12 @@ def to_plain_json(data: Mapping[str, Any] | None, what: str) -> dict[str, Any]:
         raise InvalidInput(f"{what} must hold plain JSON values, found {short(data)}") from error
     _check_depth(copy, what)
     return copy
+
+
+def _is_named_number(item: tuple[Any, Any]) -> bool:
+    """Return whether an item of a dict is a name and a float, which JSON keeps as they are."""
+    name, value = item
+    return type(name) is str and name.isascii() and type(value) is float and isfinite(value)
 
 
 def _check_depth(data: Any, what: str) -> None:

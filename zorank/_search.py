@@ -120,12 +120,12 @@ class Search:
             while run.points + len(slate := run.ask()) <= points:
                 answer, note = self.judge.answer(slate)
                 run.tell(answer, note=note if self.meta.get(VALUES_KEY, True) else None)
-                history += with_best([{**run.history[-1], **note}], better, history)
+                history += with_best([run.latest | note], better, history)
                 best = history[-1]["best"]
                 show(run.points, float("nan") if best is None else best)
                 if self.callback is not None and stops(self.callback, result("running", False)):
                     return result("stopped by the callback", False)
-                reason = self.stopping.reason(history, slate, run.best())
+                reason = self.stopping.reason(history, slate, run.best)
                 if reason is not None:
                     return self._judged(
                         result(f"stopped after {run.points} points: {reason}", True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,10 +43,10 @@ class Stopping:
         return f"no better value in {self.patience} rounds" if stuck else None
 
     def reason(
-        self, history: Sequence[Mapping[str, Any]], slate: Slate, best: Vector
+        self, history: Sequence[Mapping[str, Any]], slate: Slate, best: Callable[[], Vector]
     ) -> str | None:
         """Return why to stop after this slate, the last of the history; None continues."""
-        if self.xtol is not None and _spread(slate, best) <= self.xtol:
+        if self.xtol is not None and _spread(slate, best()) <= self.xtol:
             return f"candidates differ by at most xtol = {self.xtol:g}"
         return self.impatient(history)
 

@@ -10,12 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from zorank._arrays import as_vector, is_real, is_whole
-from zorank._orders import Group, check_distinct, check_slate_size, read_groups, read_items
+from zorank._orders import (
+    Group,
+    check_distinct,
+    check_slate_size,
+    groups_by_value,
+    read_groups,
+    read_items,
+)
 from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
@@ -78,18 +86,7 @@ class Ranking:
         Equal values tie. A tie at the cut is named as a whole, so that the ranking does not
         depend on the order of the candidates.
         """
-        v = as_vector(values, "values")
-        depth = v.size if top is None else _depth(top, v.size)
-        order = np.argsort(v, kind="stable")
-        groups: list[list[int]] = []
-        for rank, position in enumerate(order.tolist()):
-            if rank and v[position] == v[order[rank - 1]]:
-                groups[-1].append(position)
-            elif rank < depth:
-                groups.append([position])
-            else:
-                break
-        return cls(tuple(tuple(g) for g in groups))
+        return ranking_by_value(as_vector(values, "values").tolist(), top)
 
     @classmethod
     def pair(cls, winner: int, loser: int) -> Ranking:
@@ -109,17 +106,18 @@ class Ranking:
     @property
     def named(self) -> Group:
         """All named positions, best first."""
-        return tuple(p for group in (*self.best, *self.worst) for p in group)
+        return tuple(chain.from_iterable(chain(self.best, self.worst)))
 
     def check(self, m: int) -> None:
         """Raise unless this ranking fits a slate of m candidates."""
         check_slate_size(m)
-        for position in self.among if self.among is not None else self.named:
-            if position >= m:
-                raise InvalidInput(
-                    f"position {short(position)} is not on a slate of {m}; "
-                    f"positions run from 0 to {m - 1}"
-                )
+        positions = self.named if self.among is None else self.among
+        if max(positions, default=0) >= m:
+            position = next(p for p in positions if p >= m)
+            raise InvalidInput(
+                f"position {short(position)} is not on a slate of {m}; "
+                f"positions run from 0 to {m - 1}"
+            )
 
     def completed(self, m: int) -> Ranking:
         """Return an equal ranking that names all m positions, if only the last one is missing.
@@ -135,15 +133,14 @@ class Ranking:
     def levels(self, m: int) -> NDArray[np.int64]:
         """Return the level of each of m positions: 0 is best, -1 was not compared."""
         self.check(m)
-        levels = np.full(m, len(self.best), dtype=np.int64)
-        if self.among is not None:
-            levels[:] = -1
-            levels[list(self.among)] = len(self.best)
-        for level, group in enumerate(self.best):
-            levels[list(group)] = level
-        for level, group in enumerate(self.worst, start=len(self.best) + 1):
-            levels[list(group)] = level
-        return levels
+        unnamed = len(self.best)
+        levels = [unnamed if self.among is None else -1] * m
+        for position in self.among or ():
+            levels[position] = unnamed
+        for level, group in enumerate((*self.best, (), *self.worst)):
+            for position in group:
+                levels[position] = level
+        return np.array(levels, dtype=np.int64)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values; `answer_from_json` reads them."""
@@ -153,6 +150,17 @@ class Ranking:
         if self.among is not None:
             data["among"] = list(self.among)
         return data
+
+
+def ranking_by_value(values: Sequence[float], top: int | None = None) -> Ranking:
+    """Rank as `Ranking.from_values` does; the values are known to be finite floats.
+
+    The groups are valid by construction, so the ranking does not check them.
+    """
+    depth = len(values) if top is None else _depth(top, len(values))
+    ranking = object.__new__(Ranking)
+    ranking.__dict__.update(best=groups_by_value(values, depth), worst=(), among=None)
+    return ranking
 
 
 MAX_WEIGHT = 1e6
@@ -270,6 +278,8 @@ def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
 
 
 def _depth(top: Any, m: int) -> int:
+    if type(top) is int and 1 <= top <= m:  # the usual case
+        return top
     if not is_whole(top) or not 1 <= int(top) <= m:
         raise InvalidInput(f"the best k of {m} needs k from 1 to {m}, found {short(top)}")
     return int(top)

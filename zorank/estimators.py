@@ -70,14 +70,17 @@ def comparisons(answer: Answer, m: int) -> tuple[Vector, float]:
         summed = np.sum([share * weights for share, weights, _ in parts], axis=0)
         # Ballots that cancel exactly must not leave a rounding error, which would become a step.
         return np.where(np.abs(summed) > ROUNDING * edges, summed, 0.0), edges
-    levels = as_ranking(answer).levels(m)
-    compared = levels >= 0
-    counts = np.bincount(levels[compared])
-    better = np.cumsum(counts) - counts  # candidates on higher levels: in-degree
-    worse = counts.sum() - counts - better  # on lower levels: out-degree
-    weights = np.zeros(m)
-    weights[compared] = (better - worse)[levels[compared]]
-    return weights, float(counts @ better)
+    ranking = as_ranking(answer)
+    shown, named = range(m) if ranking.among is None else ranking.among, ranking.named
+    unnamed = set(shown).difference(named) if len(named) < len(shown) else ()
+    weights, better, edges = [0] * m, 0, 0
+    for level in (*ranking.best, unnamed, *ranking.worst):
+        worse = len(shown) - len(level) - better
+        for position in level:
+            weights[position] = better - worse
+        edges += len(level) * better
+        better += len(level)
+    return np.array(weights, dtype=np.float64), float(edges)
 
 
 def cloud_gradient(slate: Slate, answer: Answer) -> Vector | None:

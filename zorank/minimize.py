@@ -87,7 +87,9 @@ def minimize(
         bounds: a (low, high) pair for each coordinate, or SciPy's `Bounds`. Where both are
             finite, auto's sigma0 is .3 of the range.
         maximize: maximise instead.
-        vectorized: f takes all candidates (m, d) at once and returns m numbers.
+        vectorized: f takes all candidates at once, an array (m, d) with a candidate in each row,
+            or a list of m dicts if there is a space, and returns m numbers. m varies. (SciPy's
+            `differential_evolution` passes the transpose.)
         store: store the run here; if it has a run of this name, resume that run.
         name: the run's name in the store.
         deadline: seconds for a slate; late candidates are left unranked. Requires `executor` or
@@ -99,7 +101,7 @@ def minimize(
         args: more arguments of f and the constraints, after the first.
         constraints: functions whose numbers are at least 0, or which return True, where a
             candidate is feasible; also SciPy's. f is not called for infeasible candidates, which
-            are ranked last, by the sum of their violations.
+            are ranked last, by the sum of their violations. They get one candidate at a time.
         workers: evaluate candidates in so many processes.
         starts: search from so many starts, each with its share of the points, and return the best
             result. The first start is x0.
@@ -117,8 +119,8 @@ def minimize(
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options must map names to settings, found {short(options)}")
     stopping = Stopping(patience, xtol)
-    given, start, declared = _read_space(space, x0, bounds, vectorized)
-    target = wrapped(f, args, declared)
+    given, start, declared = _read_space(space, x0, bounds)
+    target = wrapped(f, args, declared, vectorized)
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds, start))}
     optimizer, store = _optimizer_for(method, settings, declared, store, name)
     meta = _objective_meta(f, bool(maximize)) | values_meta(record_values, optimizer, start)
@@ -132,7 +134,7 @@ def minimize(
 
 
 def _read_space(
-    space: Any, x0: ArrayLike | None, bounds: Any, vectorized: bool
+    space: Any, x0: ArrayLike | None, bounds: Any
 ) -> tuple[dict[str, Any], Any, SearchSpace | None]:
     """Return what the metadata say of the space, the start, and the space."""
     if space is None:
@@ -145,8 +147,6 @@ def _read_space(
                 f"space and {name} exclude each other, because a space has its own ranges; "
                 "leave one of them out"
             )
-    if vectorized:
-        raise InvalidInput("a vectorized objective cannot have a space; leave one of them out")
     found = SearchSpace.of(space)
     return {KEY: found.to_json()}, found.start(), found
 
@@ -216,7 +216,11 @@ def _check_executor(executor: Any, deadline: Any, vectorized: bool, workers: Any
     if workers is not None and executor is not None:
         raise InvalidInput("workers and executor exclude each other; leave one of them out")
     if (executor is not None or workers is not None) and vectorized:
-        raise InvalidInput("a vectorized objective cannot use an executor; leave one of them out")
+        given = "an executor" if workers is None else "workers"
+        raise InvalidInput(
+            f"a vectorized objective cannot use {given}, because it takes all candidates at once; "
+            "leave one of them out"
+        )
     if deadline is None:
         return
     if not (is_real(deadline) and 0 < deadline < LONGEST_DEADLINE):

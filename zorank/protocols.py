@@ -169,7 +169,7 @@ class LookingOptimizer(Optimizer[S], Protocol[S]):
 
 def uses_looks(optimizer: AnyOptimizer) -> TypeGuard[LookingOptimizer[Any]]:
     """Return whether an optimizer learns from what candidates look like."""
-    return Capabilities.of(optimizer).uses_looks
+    return bool(getattr(optimizer, "uses_looks", Capabilities.uses_looks))
 
 
 class Renderer(Protocol):

@@ -14,8 +14,14 @@ from zorank.errors import InvalidInput, short
 
 
 def for_round(seed: int, index: int) -> np.random.Generator:
-    """Return the generator of round `index` of a run with this seed."""
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(index,))))
+    """Return the generator of round `index` of a run with this seed.
+
+    It is that of `SeedSequence(seed, spawn_key=(index,))`.
+    """
+    from zorank._round_seeds import RoundSeed  # imports numpy.random, which `import zorank` spares
+
+    words: Any = RoundSeed(seed, index)
+    return np.random.Generator(np.random.SFC64(words))
 
 
 def for_content(seed: int, *content: bytes) -> np.random.Generator:

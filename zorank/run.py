@@ -192,6 +192,11 @@ class Run:
         return list(self._fold.history)
 
     @property
+    def latest(self) -> dict[str, Any]:
+        """The last row of the history; raises IndexError before the first answer."""
+        return dict(self._fold.history[-1])
+
+    @property
     def steps(self) -> list[Step]:
         """Every answered round and its effect; replayed, unless the run was made with trace."""
         return self._fold.steps()
@@ -239,13 +244,9 @@ class Run:
         answer = read_told(answer, values, self._fold.slate_of(waiting))
         slate = self._slate_with_looks()
         state = self._fold.state_after(slate, answer)
-        answered = replace(
-            self._log.waiting_line(),  # with the looks that were added
-            answer=answer,
-            rater=rater,
-            answered_at=time.time(),
-            note=to_plain_json(note, "a note"),
-        )
+        note = to_plain_json(note, "a note")
+        waiting = self._log.waiting_line()  # with the looks that were added
+        answered = waiting.answered(answer, rater, time.time(), note)
         self._log.answer(answered, slate, state, ballots)
 
     def preview(self, answer: Answer | Order) -> Slate:

@@ -7,6 +7,7 @@ arrives, so `tell` takes the slate.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
@@ -15,6 +16,7 @@ import numpy as np
 
 from zorank import _mimebundle
 from zorank._directions import SeededDirections
+from zorank.answers import ranking_by_value
 from zorank.errors import InvalidInput
 from zorank.types import Answer, Matrix, Ranking, Values, Vector
 
@@ -260,7 +262,8 @@ class Slate:
 
     def depth(self, k: int | None = None) -> int:
         """Return the number of places to rank: m, or fewer if the slate or the judge wants so."""
-        return min([len(self), *(d for d in (self.k, k) if d is not None)])
+        m = len(self)
+        return min(m, m if self.k is None else self.k, m if k is None else k)
 
     def answer_from(self, values: Vector, k: int | None = None) -> Answer:
         """Return the answer of a judge who knows these values; smaller is better.
@@ -271,8 +274,10 @@ class Slate:
             return Values(tuple(values.tolist()))
         if self.question == "compare":
             values = np.sign(values - values[0])
-        known = np.flatnonzero(~np.isnan(values))
         depth = {"rank": self.depth(k), "compare": len(self)}.get(self.question, 1)
+        if values.shape == (len(self),) and all(map(math.isfinite, numbers := values.tolist())):
+            return ranking_by_value(numbers, depth)
+        known = np.flatnonzero(~np.isnan(values))
         ranking = Ranking.from_values(values[known], top=min(depth, known.size))
         if known.size == len(self):
             return ranking

@@ -98,6 +98,10 @@ class Round:
     key: str = field(default="", compare=False)
     slate: Json | None = field(default=None, compare=False, repr=False)
 
+    def answered(self, answer: Answer, rater: str | None, at: float, note: Json) -> Round:
+        """Return this line with an answer."""
+        return Round(self.index, self.shown_at, answer, rater, at, note, self.key, self.slate)
+
 
 @dataclass(frozen=True)
 class Snapshot:

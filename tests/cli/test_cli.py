@@ -52,6 +52,14 @@ def test_a_function_of_ones_own_from_a_start_in_a_file(zorank, tmp_path, suffix)
     assert json.loads((tmp_path / "r.json").read_text())["x"] == pytest.approx([3, 3], abs=0.2)
 
 
+def test_a_vectorized_function_gets_all_candidates_at_once(zorank, tmp_path):
+    (tmp_path / "mine.py").write_text("def f(x):\n    return (x**2).sum(axis=1)\n")
+    line = ("--dim", 3, "--points", 100, "--seed", 4)
+    code, out, err = zorank("minimize", "mine:f", "--vectorized", *line)
+    assert code == 0, err
+    assert out == zorank("minimize", "zorank.problems:sphere", *line)[1]
+
+
 def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     start = ("minimize", "zorank.problems:sphere", "--dim", 4, "--name", "ball")
     assert zorank(*start, "--points", 60)[0] == 0
@@ -204,6 +212,7 @@ def test_interrupting_keeps_what_was_found(zorank, tmp_path):
         (["--out", "r.json"], "--out cannot be used with --human"),
         (["--plot", "p.png"], "--plot cannot be used with --human"),
         (["--maximize"], "--maximize cannot be used with --human"),
+        (["--vectorized"], "--vectorized cannot be used with --human"),
     ],
 )
 def test_what_a_person_cannot_do_is_refused(refused, arguments, words):

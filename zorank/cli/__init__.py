@@ -10,6 +10,7 @@ import typer
 
 from zorank._version import __version__
 from zorank.cli import bench, rl, runs
+from zorank.cli.comfyui_node import comfyui_node
 from zorank.cli.common import log, out
 from zorank.cli.minimize import minimize
 from zorank.cli.plan import plan
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-for command in (studio, minimize, plan, reproduce):
+for command in (studio, minimize, plan, reproduce, comfyui_node):
     app.command()(command)
 app.add_typer(rl.app, name="rl")
 app.add_typer(runs.app, name="runs")

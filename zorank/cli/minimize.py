@@ -56,6 +56,14 @@ MethodOption = Annotated[
 ]
 Bounds = Annotated[str | None, typer.Option(help="low,high: the bounds of every coordinate.")]
 Maximize = Annotated[bool, typer.Option("--maximize", help="Maximise instead.")]
+Vectorized = Annotated[
+    bool,
+    typer.Option(
+        "--vectorized",
+        help="The function takes all candidates at once, a row for each (a dict for each with "
+        "--space), and returns as many numbers.",
+    ),
+]
 PlotFile = Annotated[Path | None, typer.Option(help="Save a plot of the progress here.")]
 ResultFile = Annotated[
     Path | None,
@@ -121,6 +129,7 @@ def minimize(
     human: Human = False,
     rounds: Rounds = 20,
     space: SpaceFile = None,
+    vectorized: Vectorized = False,
 ) -> None:
     """Minimise a Python function from the ranks of its values alone, or rank by typing.
 
@@ -134,7 +143,9 @@ def minimize(
     interval = _interval(bounds)
     settings: dict[str, Any] = {"m": m, "k": k, "options": read_values(option or [])}
     if human:
-        _refuse_with_human({"--out": save, "--plot": plot, "--maximize": maximize})
+        _refuse_with_human(
+            {"--out": save, "--plot": plot, "--maximize": maximize, "--vectorized": vectorized}
+        )
         _rank_in_terminal(
             _run_by_hand(method, start, seed, declared, interval, settings, store, name),
             rounds,
@@ -148,7 +159,7 @@ def minimize(
     executor = _executor(workers, cluster, deadline)
     settings |= {"points": points, "method": method, "seed": seed, "maximize": maximize}
     settings |= {"bounds": None if interval is None else [interval] * start.size}
-    settings |= {"space": declared}
+    settings |= {"space": declared, "vectorized": vectorized}
     settings |= {"store": _store(store, name), "name": name, "deadline": deadline}
     settings |= {"progress": not quiet and log.is_terminal}
     result = _until_interrupted(f, start if declared is None else None, executor, settings)

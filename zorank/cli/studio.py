@@ -15,7 +15,7 @@ from zorank.cli.common import (
     read_start,
     read_values,
 )
-from zorank.errors import MissingExtra
+from zorank.errors import InvalidInput, MissingExtra
 
 HELP = {
     "folder": "Rank what is there: the pictures, sounds or texts of a folder, or the rows of a "
@@ -26,6 +26,8 @@ HELP = {
     "model": "The diffusion model: a folder, a .safetensors file, or the hub id of a downloaded "
     "one.",
     "photo": "The photo that the renderer style paints, a JPEG, PNG or WebP file; it is copied.",
+    "workflow": "A workflow of ComfyUI in its API format, for the renderer comfyui.",
+    "url": "Where that ComfyUI listens; by default http://127.0.0.1:8188.",
     "env": "The environment, for the renderer policy; module:Name imports your own module.",
     "option": "Another option of the renderer, name=value; may be repeated.",
     "start": "Where new runs start: seed:N (seed:N:cuda for noise of an Nvidia GPU), a file with "
@@ -69,6 +71,8 @@ def studio(
     negative_prompt: Annotated[str | None, _option("negative_prompt")] = None,
     model: Annotated[str | None, _option("model")] = None,
     photo: Annotated[str | None, _option("photo")] = None,
+    workflow: Annotated[str | None, _option("workflow")] = None,
+    url: Annotated[str | None, _option("url")] = None,
     env: Annotated[str | None, _option("env")] = None,
     option: Annotated[list[str] | None, _option("option")] = None,
     start: Annotated[str | None, _option("start")] = None,
@@ -101,6 +105,7 @@ def studio(
             select_judges,
             select_method,
             select_renderers,
+            select_workflow,
         )
         from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
@@ -113,7 +118,15 @@ def studio(
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or [], REPEATED), **given}
     allow_environment(options.get("env"))
-    if folder is None:
+    if renderer in (None, "comfyui") and folder is None and workflow is not None:
+        renderer = "comfyui"
+    elif workflow is not None or (url is not None and renderer != "comfyui"):
+        raise InvalidInput(
+            "--workflow and --url are for ComfyUI; combine them with --renderer comfyui only"
+        )
+    if renderer == "comfyui" and folder is None:
+        offered = select_workflow(workflow, url, options)
+    elif folder is None:
         offered = select_renderers(renderer, load_object, options)
     else:
         offered, left_out = select_folder(folder, [renderer, method, *options])

@@ -22,6 +22,10 @@ Objective: TypeAlias = Callable[[Vector], Any]
 """Maps a candidate (d,) to a number; if vectorized, (m, d) to m numbers."""
 
 
+FLOATS = frozenset({float, np.float64})
+"""The types of values that need no check."""
+
+
 def evaluate(
     f: Objective,
     slate: Slate,
@@ -67,11 +71,12 @@ def evaluate_any(
     m = len(slate)
     known = np.ones(m, dtype=bool)
     if vectorized:
-        return _check_values(f(np.asarray(slate)), m), known
+        return _check_values(f(np.asarray(slate)), m, "; each row of its argument is one"), known
     if executor is None:
         # list(map(…)) would swallow a StopIteration of f; "for x in slate" would hold a candidate
         # in memory until the next one is made.
-        return _check_values([f(slate[i]) for i in range(m)], m), known
+        row = slate.design.row
+        return _check_values([f(row(i)) for i in range(m)], m), known
     from zorank.executors.dispatch import dispatch  # slow to import, rarely needed
 
     found = dispatch(f, slate, executor, deadline)
@@ -81,14 +86,18 @@ def evaluate_any(
     return values, known
 
 
-def _check_values(values: Any, m: int) -> Vector:
+def _check_values(values: Any, m: int, hint: str = "") -> Vector:
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (m,):
+        return values.copy()  # f may use its array again
+    if type(values) is list and len(values) == m and FLOATS.issuperset(map(type, values)):
+        return np.array(values, dtype=np.float64)
     refuse_masked(values, "the values of the objective")
     several = isinstance(values, Iterable) and getattr(values, "ndim", 1) > 0
     numbers = [_number(v) for v in islice(values, m + 1)] if several else [_number(values)]
     if len(numbers) != m:
         found = len(numbers) if len(numbers) < m else _length(values)
         raise InvalidInput(
-            f"the objective must return {m} values for {m} candidates, found {found}"
+            f"the objective must return {m} values for {m} candidates, found {found}{hint}"
         )
     return np.array(numbers)
 

@@ -7,6 +7,7 @@ a renderer imports heavy packages when it first renders.
 from collections.abc import Callable
 
 from zorank.protocols import Renderer
+from zorank.renderers.comfyui import ComfyUI
 from zorank.renderers.diffusers import Diffusers
 from zorank.renderers.dream import Dream
 from zorank.renderers.landscape import Landscape
@@ -24,4 +25,13 @@ REGISTRY: dict[str, Callable[..., Renderer]] = {
 }
 """The renderers by name."""
 
-__all__ = ["REGISTRY", "Diffusers", "Dream", "Landscape", "PolicyClips", "Style", "Voice"]
+__all__ = [
+    "REGISTRY",
+    "ComfyUI",
+    "Diffusers",
+    "Dream",
+    "Landscape",
+    "PolicyClips",
+    "Style",
+    "Voice",
+]

@@ -56,7 +56,7 @@ class MemoryStore(Store):
     ) -> Round:
         with self._lock:
             log = self._log(name)
-            if index > len(log) or _last_key(log[:index]) != after:
+            if index > len(log) or _last_key(log, index) != after:
                 raise not_waiting(name, index, _waiting_index(log))
             if index < len(log) and log[index].answer is None:
                 return log[index]
@@ -72,8 +72,11 @@ class MemoryStore(Store):
                 raise not_waiting(name, answered.index, _waiting_index(log))
             if ballots is not None and len(self.ballots(name, answered.index)) != ballots:
                 raise ballot_missed(name, answered.index)
+            shown_at = log[-1].shown_at
             slate = log[-1].slate if answered.slate is None else answered.slate
-            log[-1] = replace(answered, shown_at=log[-1].shown_at, slate=slate)
+            if answered.shown_at != shown_at or answered.slate is not slate:
+                answered = replace(answered, shown_at=shown_at, slate=slate)
+            log[-1] = answered
 
     def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
         with self._lock:
@@ -93,7 +96,7 @@ class MemoryStore(Store):
     def undo(self, name: str, index: int, last: str | None = None) -> None:
         with self._lock:
             log = self._log(name)
-            if last is not None and _last_key(log) != last:
+            if last is not None and _last_key(log, len(log)) != last:
                 raise answered_elsewhere(name)
             del log[index:]
             self._delete_ballots(name, index)
@@ -149,6 +152,7 @@ def _waiting_index(log: list[Round]) -> int | None:
     return log[-1].index if log and log[-1].answer is None else None
 
 
-def _last_key(log: list[Round]) -> str:
-    """Return the key of the last answered round, "" if there is none."""
-    return next((line.key for line in reversed(log) if line.answer is not None), "")
+def _last_key(log: list[Round], end: int) -> str:
+    """Return the key of the last answered round before `end`, "" if there is none."""
+    before = (log[i] for i in reversed(range(end)))
+    return next((line.key for line in before if line.answer is not None), "")

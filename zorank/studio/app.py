@@ -64,6 +64,8 @@ STATUSES: dict[type[Exception], int] = {
 }
 RETRY_AFTER = 2
 """Seconds after which a client that gets a 429 may try again."""
+LAST_SECONDS = 1.0
+"""How long the end of the application waits for exhibits that are being rendered."""
 
 
 def create_app(
@@ -153,6 +155,8 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
         stop()
         studio.deadlines.end()
         notifier.close()
+        # A renderer that tells its progress learns in time that it has to stop.
+        await asyncio.to_thread(studio.render_pool.close, LAST_SECONDS)
 
 
 def _as_detail(status: int) -> Callable[[Request, Exception], Response]:

@@ -9,6 +9,8 @@ from typing import Any
 from zorank import renderers
 from zorank.errors import InvalidInput, unknown_name
 from zorank.oracles.judges import JUDGES, judge_kinds
+from zorank.renderers.comfyui import OPTIONS as COMFYUI_OPTIONS
+from zorank.renderers.comfyui import URL, comfyui_kind
 from zorank.renderers.folder import folder_kind
 from zorank.renderers.interface import RendererKind, kinds_of
 from zorank.studio.judging import JudgeSpec, Panel
@@ -51,6 +53,29 @@ def select_folder(
             )
     kind, left_out = folder_kind(path)
     return {kind.name: kind}, left_out
+
+
+def select_workflow(
+    path: str | None, url: str | None, given: Mapping[str, str]
+) -> dict[str, RendererKind]:
+    """Return the renderer that shows a workflow of ComfyUI.
+
+    Args:
+        path: the workflow.
+        url: of ComfyUI; None for where it listens by default.
+        given: other options, as texts of the command line.
+    """
+    if path is None:
+        raise InvalidInput(
+            "--renderer comfyui needs --workflow FILE: in ComfyUI, choose Workflow → Export (API)"
+        )
+    for name in given:
+        if name not in COMFYUI_OPTIONS:
+            known = ", ".join(COMFYUI_OPTIONS)
+            raise InvalidInput(f"the renderer comfyui takes no {name!r}; its options are {known}")
+    options = {name: _value(text, COMFYUI_OPTIONS[name]) for name, text in given.items()}
+    kind = comfyui_kind(path, url or URL, options)
+    return {kind.name: kind}
 
 
 def _unknown_option(given: Mapping[str, str], offered: Mapping[str, RendererKind]) -> InvalidInput:

@@ -75,6 +75,7 @@ class RunMaker:
         if new.renderer not in self.renderers:
             raise unknown_name("renderer", new.renderer, self.renderers)
         kind = self.renderers[new.renderer]
+        kind.check_request(new.options)
         options = kind.absolute({**kind.defaults, **new.options})
         start = self.start if new.start is None else new.start or None
         new = replace(new, options=options, method=self._chosen(new.method), start=start)

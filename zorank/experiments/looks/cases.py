@@ -15,6 +15,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import unknown_name
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import box_taste
 from zorank.experiments.looks.held_out_tastes import HELD_OUT_KINDS
 from zorank.experiments.looks.painting_styles import PAINTERS, style_taste
@@ -34,13 +35,14 @@ from zorank.renderers.style import ANY, MAIN, MIX
 from zorank.slates import Shell
 from zorank.types import Vector
 
-LANDSCAPE, DREAM, PEERS, STYLE = "landscape", "dream", "peers", "style"
+LANDSCAPE, DREAM, PEERS = "landscape", "dream", "peers"
+STYLE, FACES = "style", "faces"
 EYE = Landscape(size=64)
 """The renderer whose pictures the simulated rater sees."""
 RANDOM_PICTURES = 400
 """The number of random landscapes that tastes are standardised over."""
 CACHED_PICTURES = 4096
-PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25]}
+PLAN_OF = {LANDSCAPE: PLANS[0.05], DREAM: PLANS[0.25], FACES: PLANS[0.05]}
 """The number of looks, as the studio plans it on an ordinary machine."""
 STYLE_PLANS = {ANY: PLANS[0.25], MAIN: PLANS[0.25], MIX: PLANS[0.05]}
 
@@ -54,6 +56,8 @@ def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
         return box_taste(name, dim, seed)
     if part == STYLE:
         return style_taste(name, seed)
+    if part == FACES:
+        return faces.taste()
     return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
 
 
@@ -133,7 +137,8 @@ def looks_of(part: str, name: str, seed: int) -> Looks | None:
     plan = plan_of(part, name)
     if plan is None:
         return None
-    renderer: Any = PAINTERS[name] if part == STYLE else Landscape()
+    own: dict[str, Any] = {STYLE: lambda: PAINTERS[name], FACES: faces.Faces}
+    renderer = own.get(part, Landscape)()
     if part == DREAM:
         from zorank.experiments.paper.latents import renderer_of
 

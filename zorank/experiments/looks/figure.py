@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank.experiments import plotting
-from zorank.experiments.looks.cases import DREAM, LANDSCAPE, PEERS
+from zorank.experiments.looks.cases import DREAM, FACES, LANDSCAPE, PEERS
 from zorank.experiments.looks.findings import (
     LABELS,
     by_method,
@@ -84,11 +84,11 @@ def _curves(study: Study, results: Results) -> Iterator[Panel]:
             gains = mean_gains(study, results, cases)
             if gains:
                 yield panel(f"landscapes, {group}, noise {noise:g}", gains)
-    for part in (part for part in (DREAM, PEERS) if part in study.parts):
+    for part in (part for part in (DREAM, FACES, PEERS) if part in study.parts):
         for case in study.cases(part):
-            title = f"dream, noise {case.noise:g}" if part == DREAM else f"box: {label_of(case)}"
+            where = f"box: {label_of(case)}" if part == PEERS else f"{part}, noise {case.noise:g}"
             found = by_method(study, results, case)
-            yield panel(title, {method: sessions.gains for method, sessions in found.items()})
+            yield panel(where, {method: sessions.gains for method, sessions in found.items()})
 
 
 def _plot_curves(axes: Any, title: str, gains: dict[str, NDArray[np.float64]]) -> None:

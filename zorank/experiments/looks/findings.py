@@ -15,8 +15,9 @@ import numpy as np
 
 from zorank.experiments import studies
 from zorank.experiments.claims import Claim
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import FAMILIES
-from zorank.experiments.looks.cases import DREAM, KINDS, LANDSCAPE, PEERS, STYLE
+from zorank.experiments.looks.cases import DREAM, FACES, KINDS, LANDSCAPE, PEERS, STYLE
 from zorank.experiments.looks.painting_styles import MEANINGS
 from zorank.experiments.looks.picture_tastes import HELD_OUT, NUMBERS
 from zorank.experiments.looks.study import (
@@ -66,9 +67,9 @@ def group_of(case: Condition) -> str:
 
 def meaning_of(case: Condition) -> str:
     """Return a description of the taste of a case."""
-    if case.part in (PEERS, STYLE):
-        return FAMILIES[case.taste][0] if case.part == PEERS else MEANINGS[case.taste]
-    return KINDS[case.taste].meaning
+    if case.part in (STYLE, FACES):
+        return MEANINGS[case.taste] if case.part == STYLE else faces.MEANING
+    return FAMILIES[case.taste][0] if case.part == PEERS else KINDS[case.taste].meaning
 
 
 def label_of(case: Condition) -> str:
@@ -139,6 +140,9 @@ def claims(study: Study, results: Results) -> list[Claim]:
         found += _in_styles(study, results)
     if PEERS in study.parts:
         found += _level_with_botorch(study, results) + _time_ratio(study, results)
+    if FACES in study.parts:
+        smiles = leads(study, results, study.cases(FACES), RANDOM)
+        found += _claimed(f"faces: minus best of {study.pictures} random", smiles, 1.0)
     return found
 
 

@@ -2,8 +2,9 @@
 
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
 with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
-d = 4,096), "style" (a photo in painting styles, d = 100, 20 or 26; only if named) and "peers"
-(points in a box, compared with preferential Bayesian optimisation of other libraries). The seed
+d = 4,096), "peers" (points in a box, compared with preferential Bayesian optimisation of other
+libraries) and, only if named, "style" (a photo in painting styles, d = 100, 20 or 26) and "faces"
+(a GAN, d = 512, and a model as the judge). The seed
 determines the first slate, the rater's noise and the random part of a taste. μ and the prior of
 qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
@@ -20,10 +21,12 @@ from zorank.errors import InvalidInput, check_names
 from zorank.experiments import studies
 from zorank.experiments.baselines import BestOfRandom, Neighbours
 from zorank.experiments.judges.study import algorithm_3
+from zorank.experiments.looks import faces
 from zorank.experiments.looks.boxes import BOUNDS, FAMILIES, SPREAD, UniformStart
 from zorank.experiments.looks.cases import (
     DREAM,
     EYE,
+    FACES,
     KINDS,
     LANDSCAPE,
     PEERS,
@@ -43,7 +46,9 @@ from zorank.renderers.style import DIMS
 VERSION = "looks 1"
 M = 6
 PARTS = (LANDSCAPE, DREAM, PEERS)
-ALL_PARTS = (*PARTS, STYLE)
+"""The parts that need nothing but libraries."""
+
+ALL_PARTS = (*PARTS, STYLE, FACES)
 LOOKS, PROCESS, ALGORITHM_3 = "rank-looks", "rank-process", "algorithm 3"
 RANDOM, NEIGHBOURS = "random", "neighbours"
 BOTORCH, OPTUNA = "qEUBO", "optuna"
@@ -116,7 +121,8 @@ class Study:
         dims: the dimensions of boxes.
         mus: the grid of μ.
         priors: the priors of qEUBO: 0, the default of PairwiseGP; 1, scaled by √d.
-        landscape_seeds, dream_seeds, peers_seeds, style_seeds: sessions per condition of a part.
+        landscape_seeds, dream_seeds, peers_seeds, style_seeds, faces_seeds: sessions per
+            condition of a part.
         optuna_seeds: the maximum for Optuna, which is slow.
     """
 
@@ -137,6 +143,7 @@ class Study:
     dream_seeds: int = 10
     peers_seeds: int = 10
     style_seeds: int = 20
+    faces_seeds: int = 10
     optuna_seeds: int = 3
 
     def __post_init__(self) -> None:
@@ -165,6 +172,7 @@ class Study:
             dream_seeds=seeds,
             peers_seeds=seeds,
             style_seeds=seeds,
+            faces_seeds=seeds,
             optuna_seeds=few,
         )
 
@@ -192,6 +200,7 @@ class Study:
             DREAM: self.dream_seeds,
             PEERS: self.peers_seeds,
             STYLE: self.style_seeds,
+            FACES: self.faces_seeds,
         }[condition.part]
 
     def cases(self, part: str) -> list[Condition]:
@@ -202,6 +211,8 @@ class Study:
             found = [(DREAM_TASTE, DREAM_DIM, self.noise)]
         elif part == STYLE:
             found = [(name, dim, self.noise) for name, dim in DIMS.items() if name in self.styles]
+        elif part == FACES:
+            found = [(faces.TASTE, faces.DIM, self.noise)]
         else:
             found = [(f, dim, self.noise) for dim in self.dims for f in self.families]
         return [Condition(part, *case, method="", rounds=self.rounds) for case in found]
@@ -212,7 +223,7 @@ class Study:
 
     def trials(self) -> list[Trial]:
         """Return all trials, seed by seed, so that partial results are balanced."""
-        revised = [(c, studies.revision_of(_optimizer(c))) for c in self.conditions()]
+        revised = [(c, studies.revision_of(optimizer_of(c))) for c in self.conditions()]
         most = max(self.seeds(c) for c, _ in revised)
         return [
             studies.Trial(c, self.first_seed + n, revision)
@@ -269,8 +280,10 @@ def study_for(
     study = study.with_tastes(tastes) if tastes else study
     study = study.with_seeds(seeds) if seeds else study
     load_figure()
+    if FACES in study.parts:
+        faces.check_models()
     for condition in {(c.part, c.method): c for c in study.conditions()}.values():
-        optimizer = _optimizer(condition)
+        optimizer = optimizer_of(condition)
         if condition.part == PEERS:
             optimizer.init(np.ones(2))
     return study
@@ -279,7 +292,7 @@ def study_for(
 def run_trial(trial: Trial) -> Row:
     """Run one session; return its row."""
     c = trial.condition
-    optimizer = _optimizer(c)
+    optimizer = optimizer_of(c)
     session = run_session(
         optimizer,
         taste_of(c.part, c.taste, c.dim, trial.seed),
@@ -310,7 +323,8 @@ def record(trial: Trial, row: Row) -> Row:
     return studies.record(trial, asdict(trial.condition), results)
 
 
-def _optimizer(condition: Condition) -> AnyOptimizer:
+def optimizer_of(condition: Condition) -> AnyOptimizer:
+    """Return the method of a condition."""
     plan = plan_of(condition.part, condition.taste)
     if condition.method == LOOKS and plan is not None:
         return make(LOOKS, {**ON_SHELL, "pool": plan.pool})

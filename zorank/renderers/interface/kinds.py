@@ -30,6 +30,7 @@ class RendererKind:
             for a required option.
         given: defaults of new runs that replace those of the maker.
         current: returns further options of a new run, read when it is created.
+        fixed: options that a request for a new run cannot set.
 
     `HOOKS` explains the others; they can be read before a renderer is made.
     """
@@ -43,6 +44,7 @@ class RendererKind:
     options: Mapping[str, Any]
     given: Mapping[str, Any] = field(default_factory=dict)
     current: Callable[[], Mapping[str, Any]] = dict
+    fixed: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, name: str, found: Any) -> RendererKind:
@@ -108,6 +110,14 @@ class RendererKind:
 
         current = taken_again if files else self.current
         return replace(self, given={**self.given, **values}, current=current)
+
+    def check_request(self, asked: Iterable[str]) -> None:
+        """Raise InvalidInput if a request for a new run sets an option that it cannot set."""
+        for name in self.fixed.intersection(asked):
+            raise InvalidInput(
+                f"the option {name} of the renderer {self.name} is set where the studio is "
+                "started; leave it out"
+            )
 
     @property
     def defaults(self) -> dict[str, Any]:
