@@ -18,7 +18,7 @@ from zorank.optimizers.auto_state import AutoState, Frame
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.covariance import Full, LearningRates, learning_rates
 from zorank.optimizers.covariance_choice import identity
-from zorank.optimizers.rank_model import fit, ranked_points, recent
+from zorank.optimizers.rank_model import RankModel, fit, ranked_points, recent
 from zorank.optimizers.settings import check_scale_size, space_of
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
@@ -263,15 +263,16 @@ class AutoSearch:
         if state.model is not None:
             credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
         seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
+        last = state.model
         state = replace(state, seen=seen, model=None, guess=None, credit=credit)
-        return self._refit(state) if state.proven and not state.reversals else state
+        return self._refit(state, last) if state.proven and not state.reversals else state
 
     def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:
         """Move to the model's minimum, which won; the step size follows its distance."""
         change = min(max(state.stride, self.tuning.shortest), self.tuning.longest)
         return replace(state, x=guess, step=self._limit_step(step * change, state))
 
-    def _refit(self, state: AutoState) -> AutoState:
+    def _refit(self, state: AutoState, last: RankModel | None) -> AutoState:
         """Fit the model, find its minimum, and adapt the covariance to its curvature."""
         covariance, radius, d = state.covariance, state.step * state.width, state.x.size
         if not isinstance(covariance, Full):
@@ -279,7 +280,7 @@ class AutoSearch:
         factor = covariance.matrix
         if self._scale is not None:
             factor = self._scale[:, None] * factor
-        model = fit(state.seen, state.x, factor, radius)
+        model = fit(state.seen, state.x, factor, radius, last)
         if model is None:
             return state
         u = model.minimum(self.tuning.reach * math.sqrt(d))
