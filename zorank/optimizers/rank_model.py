@@ -61,7 +61,9 @@ class RankedPoints:
 
 def ranked_points(points: NDArray[np.float64], scores: Vector, radius: float) -> RankedPoints:
     """Sort points by score, lowest first."""
-    order = np.argsort(scores, kind="stable")
+    order = scores.argsort(kind="stable")
+    if len(set(scores.tolist())) == len(order):
+        return RankedPoints(points[order], np.ones(len(order), np.intp), radius)
     ranked = scores[order]
     starts = np.flatnonzero(np.append(True, ranked[1:] > ranked[:-1]))
     return RankedPoints(points[order], np.diff(np.append(starts, len(order))), radius)
