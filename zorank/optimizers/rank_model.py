@@ -24,9 +24,11 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STEPS = 6
-STEPS_FROM_LAST = 2
-"""Steps of the fit, without and with an earlier model to begin with."""
+STEPS = 3
+STEPS_FROM_LAST = 1
+"""How often slates are weighted, without and with an earlier model to begin with."""
+SORTS = 3
+"""How often values are sorted for the same weights."""
 RIDGE = 1e-4
 """Penalty, relative to the mean square of the features."""
 ROWS_KEPT = 2.5
@@ -237,14 +239,16 @@ def _rank_image_fit(
     for _ in range(steps):
         values = values - np.add.reduce(values) / n
         spreads = np.sqrt(np.add.reduce(values * values) / n) + 1e-300
-        target = _shared(np.sort(values / spreads, axis=0), ties)
-        weights = np.broadcast_to(spreads[-1] / spreads, values.shape).reshape(-1)
+        weights = np.repeat((spreads[-1] / spreads)[None], n, axis=0).reshape(-1)
         scaled = features * weights
         normal = scaled @ scaled.T
         diagonal = normal.reshape(-1)[:: len(normal) + 1]
         diagonal += RIDGE / len(normal) * np.add.reduce(diagonal) + 1e-300
-        found = np.linalg.solve(normal, scaled @ target)
-        values = (found @ features).reshape(n, -1)
+        inverse = np.linalg.inv(normal)
+        for _ in range(SORTS):
+            target = _shared(np.sort(values, axis=0), ties) * weights
+            found = inverse @ (scaled @ target)
+            values = (found @ features).reshape(n, -1)
     return found
 
 
