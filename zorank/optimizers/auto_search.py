@@ -287,7 +287,7 @@ class AutoSearch:
         factor = covariance.matrix
         if self._scale is not None:
             factor = self._scale[:, None] * factor
-        model = fit(seen, state.x, factor, radius, state.model)
+        model = fit(seen, state.x, factor, radius)
         if model is None:
             return {}
         u = model.minimum(self.tuning.reach * math.sqrt(d))

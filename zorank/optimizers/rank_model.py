@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STEPS = 3
-STEPS_FROM_LAST = 1
-"""How often slates are weighted, without and with an earlier model to begin with."""
-SORTS = 3
+"""How often slates are weighted by the spread of their values."""
+SORTS = 2
 """How often values are sorted for the same weights."""
 RIDGE = 1e-4
 """Penalty, relative to the mean square of the features."""
@@ -148,32 +147,24 @@ def recent(slates: Sequence[RankedPoints]) -> tuple[RankedPoints, ...]:
 
 
 def fit(
-    slates: Sequence[RankedPoints],
-    centre: Vector,
-    factor: NDArray[np.float64],
-    radius: float,
-    last: RankModel | None = None,
+    slates: Sequence[RankedPoints], centre: Vector, factor: NDArray[np.float64], radius: float
 ) -> RankModel | None:
     """Fit a model in the coordinates of x = c + r·F u; None if there are too few points.
 
-    Only slates of the size of the last one count. The values of the last model, if there is one,
-    are the first guess: few steps then suffice.
+    Only slates of the size of the last one count.
     """
     size, low, high = len(slates[-1]), radius / MAX_RADIUS_RATIO, radius * MAX_RADIUS_RATIO
     slates = [s for s in slates if low < s.radius < high and len(s) == size]
     if len(slates) * (size - 1) < ROWS_NEEDED * coefficients(centre.size):
         return None
     try:
-        return _fit(slates, centre, np.linalg.inv(factor) / radius, last)
+        return _fit(slates, centre, np.linalg.inv(factor) / radius)
     except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
         return None
 
 
 def _fit(
-    slates: Sequence[RankedPoints],
-    centre: Vector,
-    inverse: NDArray[np.float64],
-    last: RankModel | None,
+    slates: Sequence[RankedPoints], centre: Vector, inverse: NDArray[np.float64]
 ) -> RankModel | None:
     """Fit a model to slates of one size.
 
@@ -188,14 +179,9 @@ def _fit(
     np.multiply(u[i], u[j], out=features[d:])
     table = features.reshape(len(features), n, -1)
     table -= np.add.reduce(table, axis=1, keepdims=True) / n
-    if last is None:
-        radii = np.array([s.radius for s in slates])
-        guess = _normal_scores(n)[:, None] * (radii / radii[-1]) ** 2
-        steps = STEPS
-    else:
-        guess = last.predict(points.T).reshape(n, -1)
-        steps = STEPS_FROM_LAST
-    found = _rank_image_fit(features, guess, _ties(slates), steps)
+    radii = np.array([s.radius for s in slates])
+    guess = _normal_scores(n)[:, None] * (radii / radii[-1]) ** 2
+    found = _rank_image_fit(features, guess, _ties(slates))
     if not np.isfinite(found).all():
         return None
     matrix = np.zeros(d * d)
@@ -232,11 +218,10 @@ def _rank_image_fit(
     features: NDArray[np.float64],
     values: NDArray[np.float64],
     ties: NDArray[np.intp] | None,
-    steps: int,
 ) -> Vector:
-    """Return the coefficients, after so many steps from guessed values, (n, slates)."""
+    """Return the coefficients, after STEPS from guessed values, (n, slates)."""
     n, found = len(values), np.empty(0)
-    for _ in range(steps):
+    for _ in range(STEPS):
         values = values - np.add.reduce(values) / n
         spreads = np.sqrt(np.add.reduce(values * values) / n) + 1e-300
         weights = np.repeat((spreads[-1] / spreads)[None], n, axis=0).reshape(-1)
