@@ -220,19 +220,18 @@ def _rank_image_fit(
     ties: NDArray[np.intp] | None,
 ) -> Vector:
     """Return the coefficients, after STEPS from guessed values, (n, slates)."""
-    n, found = len(values), np.empty(0)
+    n, found, scaled = len(values), np.empty(0), np.empty_like(features)
     for _ in range(STEPS):
         values = values - np.add.reduce(values) / n
         spreads = np.sqrt(np.add.reduce(values * values) / n) + 1e-300
         weights = np.repeat((spreads[-1] / spreads)[None], n, axis=0).reshape(-1)
-        scaled = features * weights
+        np.multiply(features, weights, out=scaled)
         normal = scaled @ scaled.T
         diagonal = normal.reshape(-1)[:: len(normal) + 1]
         diagonal += RIDGE / len(normal) * np.add.reduce(diagonal) + 1e-300
-        inverse = np.linalg.inv(normal)
         for _ in range(SORTS):
             target = _shared(np.sort(values, axis=0), ties) * weights
-            found = inverse @ (scaled @ target)
+            found = np.linalg.solve(normal, scaled @ target)
             values = (found @ features).reshape(n, -1)
     return found
 
