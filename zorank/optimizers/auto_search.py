@@ -266,7 +266,9 @@ class AutoSearch:
             credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
         seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
         learned = self._refit(state, seen, credit) if state.proven and not state.reversals else {}
-        return replace(state, **{"model": None, "guess": None, **learned}, seen=seen, credit=credit)
+        return replace(
+            state, **{"model": None, "guess": None, **learned}, seen=seen, credit=credit
+        )
 
     def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:
         """Move to the model's minimum, which won; the step size follows its distance."""

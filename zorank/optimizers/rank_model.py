@@ -24,10 +24,8 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STEPS = 3
-"""How often slates are weighted by the spread of their values."""
-SORTS = 2
-"""How often values are sorted for the same weights."""
+STEPS = 6
+"""With fewer, badly scaled coordinates are not learned."""
 RIDGE = 1e-4
 """Penalty, relative to the mean square of the features."""
 ROWS_KEPT = 2.5
@@ -215,9 +213,7 @@ def _shared(values: NDArray[np.float64], ties: NDArray[np.intp] | None) -> Vecto
 
 
 def _rank_image_fit(
-    features: NDArray[np.float64],
-    values: NDArray[np.float64],
-    ties: NDArray[np.intp] | None,
+    features: NDArray[np.float64], values: NDArray[np.float64], ties: NDArray[np.intp] | None
 ) -> Vector:
     """Return the coefficients, after STEPS from guessed values, (n, slates)."""
     n, found, scaled = len(values), np.empty(0), np.empty_like(features)
@@ -229,10 +225,9 @@ def _rank_image_fit(
         normal = scaled @ scaled.T
         diagonal = normal.reshape(-1)[:: len(normal) + 1]
         diagonal += RIDGE / len(normal) * np.add.reduce(diagonal) + 1e-300
-        for _ in range(SORTS):
-            target = _shared(np.sort(values, axis=0), ties) * weights
-            found = np.linalg.solve(normal, scaled @ target)
-            values = (found @ features).reshape(n, -1)
+        target = _shared(np.sort(values, axis=0), ties) * weights
+        found = np.linalg.solve(normal, scaled @ target)
+        values = (found @ features).reshape(n, -1)
     return found
 
 
