@@ -7,8 +7,9 @@
 µs of CPU time a point, everything included: the set-up, ask, tell and, with zorank, the log and
 the history. The objective looks up a random number, which takes less than .2 µs; with it no
 method converges or restarts. To `auto` random numbers are a noisy judge, for which it soon fits no
-model; on the ridge 100 (x_2² + … + x_d²) − x_1 it fits one in every round. The methods run in turns; a row has the median of the repeats, and
-the median of the ratio to the faster peer of the same repeat. One thread: OMP_NUM_THREADS=1.
+model; on the ridge 100 (x_2² + … + x_d²) − x_1 it fits one in nearly every round. The methods run
+in turns; a row has the median of the repeats, and the median of the ratio to the faster peer of
+the same repeat. One thread: OMP_NUM_THREADS=1.
 """
 
 import os
