@@ -12,15 +12,16 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from zorank import optimizers, rng
+from zorank import rng
 from zorank.errors import InvalidInput, check_names, required_by
-from zorank.experiments.peers import GUESTS, PEERS, Contender
+from zorank.experiments.peers import GUESTS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 from zorank.types import Vector
@@ -77,15 +78,10 @@ class Study:
 
     def trials(self) -> list[Trial]:
         """Return all trials by instance, so that the remaining time can be estimated."""
+        cases = product(self.instances, self.dims, self.functions, self.peers)
         return [
-            Trial(
-                *(peer, function, instance, dim, self.points_per_dim),
-                optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0,
-            )
-            for instance in self.instances
-            for dim in self.dims
-            for function in self.functions
-            for peer in self.peers
+            Trial(peer, function, instance, dim, self.points_per_dim, revision_of(peer))
+            for instance, dim, function, peer in cases
         ]
 
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from zorank import optimizers
-from zorank.errors import InvalidInput, unknown_name
+from zorank.errors import InvalidInput, check_names
 from zorank.experiments.bbob import COLOURS, area, race
 from zorank.experiments.large_problems import SINGLE, SUITE, problem
-from zorank.experiments.peers import GUESTS, LARGE, PEERS
+from zorank.experiments.peers import GUESTS, LARGE, PEERS, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 
@@ -63,24 +64,15 @@ class Study:
     points_per_dim: int = 100
 
     def __post_init__(self) -> None:
-        for name in self.peers:
-            if name not in CONTENDERS:
-                raise unknown_name("peer", name, tuple(CONTENDERS))
-        for name in self.problems:
-            if name not in (*SUITE, *SINGLE):
-                raise unknown_name("problem", name, (*SUITE, *SINGLE))
+        check_names("peer", self.peers, tuple(CONTENDERS))
+        check_names("problem", self.problems, (*SUITE, *SINGLE))
 
     def trials(self) -> list[Trial]:
         """Return all trials by instance and dimension."""
+        cases = product(self.instances, self.dims, self.problems, self.peers)
         return [
-            Trial(
-                *(peer, name, instance, dim, self.points_per_dim),
-                optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0,
-            )
-            for instance in self.instances
-            for dim in self.dims
-            for name in self.problems
-            for peer in self.peers
+            Trial(peer, name, instance, dim, self.points_per_dim, revision_of(peer))
+            for instance, dim, name, peer in cases
         ]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zorank import rng
+from zorank import optimizers, rng
 from zorank.errors import required_by
 from zorank.experiments.lm_ma_es import LMMAES
 from zorank.optimizers.auto import Auto
@@ -21,6 +21,11 @@ from zorank.optimizers.auto_search import AutoSearch
 from zorank.optimizers.cma_es import load_pycma
 from zorank.protocols import AnyOptimizer
 from zorank.types import Vector
+
+
+def revision_of(peer: str) -> int:
+    """Return the revision of an optimizer of zorank; 0 for one of another library."""
+    return optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0
 
 
 class Contender(Protocol):
