@@ -102,7 +102,8 @@ class Style:
 
     @property
     def dim(self) -> int:
-        """The number of coordinates of a candidate."""
+        """The number of coordinates of a candidate; needs the networks, as pictures do."""
+        networks.check()
         return DIMS[self.styles]
 
     @property
