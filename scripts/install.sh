@@ -84,4 +84,4 @@ else
         exit 1
     fi
 fi
-echo "Installed in $(($(seconds) - started)) s."
+echo "Installed in $(($(seconds) - started)) s. For the command zorank: source $venv/bin/activate"

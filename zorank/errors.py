@@ -89,14 +89,15 @@ def install_command(extra: str) -> str:
 
 
 def _checkout() -> str | None:
-    """Return the folder that this installation runs from; None if it is a copy."""
+    """Return the folder that zorank was installed from; None if it came from an index."""
     from importlib import metadata  # imported here to keep imports fast
 
     try:
         text = metadata.distribution("zorank").read_text("direct_url.json") or "{}"
         origin = json.loads(text)
-        if origin.get("dir_info", {}).get("editable"):
-            return unquote(urlsplit(origin["url"]).path)
+        folder = unquote(urlsplit(origin["url"]).path) if "dir_info" in origin else ""
+        if folder and (Path(folder) / "pyproject.toml").exists():
+            return folder
     except (metadata.PackageNotFoundError, ValueError, KeyError, AttributeError):
         pass
     return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,9 @@ from zorank.errors import InvalidInput, short
 from zorank.estimators import rank_weights
 from zorank.optimizers.auto_state import AutoState, Frame
 from zorank.optimizers.auto_tuning import Tuning
-from zorank.optimizers.covariance import Full, LearningRates, learning_rates
+from zorank.optimizers.covariance import Full, learning_rates
 from zorank.optimizers.covariance_choice import identity
-from zorank.optimizers.rank_model import fit, ranked_points, recent
+from zorank.optimizers.rank_model import RankedPoints, fit, ranked_points, recent
 from zorank.optimizers.settings import check_scale_size, space_of
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
@@ -75,25 +75,21 @@ class AutoSearch:
         scores = rank_weights(answer, len(slate))
         if self._has_converged(state):
             state = self.restart(state, design.centre)
-        state = replace(state, rounds=state.rounds + 1)
+        rounds = state.rounds + 1
         if not scores.any():
-            return self._widen(state)
+            return replace(self._widen(state), rounds=rounds)
         m = len(design.z)
         if state.before is not None:
             if scores[m] < scores[m + 1]:
-                return self._undo_first_step(state, state.before)
+                return replace(self._undo_first_step(state, state.before), rounds=rounds)
             state = replace(state, proven=True, before=None)
         else:
             state = self._check(state, design, scores)
-        state = _keep_old(state, slate, scores[:m])
-        if np.ptp(scores[:m]) == 0:  # the judge ordered only old candidates or the guess
-            return replace(state, model=None, guess=None)
-        rates = learning_rates(state.x.size, m)
-        w = self.tuning.assign(rates.step_weights, scores[:m])
-        moved = self._step(state, design, w / np.linalg.norm(w), rates)
-        v = self.tuning.assign(rates.covariance_weights, scores[:m])
-        covariance = state.covariance.update(design.z, design.y, v, moved.long_path, rates)
-        moved = replace(moved, covariance=covariance)
+        drawn = scores[:m]
+        state = _keep_old(state, slate, drawn)
+        if drawn.min() == drawn.max():  # the judge ordered only old candidates or the guess
+            return replace(state, model=None, guess=None, rounds=rounds)
+        moved = self._step(state, design, drawn)
         return self._model(moved, design, scores[: design.new], state.step)
 
     def best(self, state: AutoState) -> Vector:
@@ -213,10 +209,14 @@ class AutoSearch:
             )
         return replace(state, old=(), stuck=bool(good <= np.median(scores[:m])))
 
-    def _step(self, state: AutoState, design: Frame, w: Vector, rates: LearningRates) -> AutoState:
+    def _step(self, state: AutoState, design: Frame, scores: Vector) -> AutoState:
         d, tuning = state.x.size, self.tuning
+        rates = learning_rates(d, len(scores))
+        w = tuning.assign(rates.step_weights, scores)
+        w = w / _length(w)
+        v = tuning.assign(rates.covariance_weights, scores)
         direction = w @ design.z
-        length = math.sqrt(d) / max(float(np.linalg.norm(direction)), MIN_STEP)
+        length = math.sqrt(d) / max(_length(direction), MIN_STEP)
         direction *= length  # a factor of 1 while the directions are orthogonal
         x = w @ design.y
         x *= length * design.radius / state.width
@@ -225,7 +225,7 @@ class AutoSearch:
         x += state.x
         path = (1 - tuning.path_rate) * state.path
         path += math.sqrt(tuning.path_rate * (2 - tuning.path_rate)) * direction
-        agreement = float(np.linalg.norm(path)) / math.sqrt(d)
+        agreement = _length(path) / math.sqrt(d)
         damping = tuning.damping * state.width / tuning.min_width(len(w), d, state.restarts)
         growth = tuning.path_rate / damping * (agreement - 1)
         long_path = (1 - rates.path_decay) * state.long_path
@@ -237,8 +237,10 @@ class AutoSearch:
             # Not reflected at bounds: reflected steps would seem to agree with earlier ones.
             x=design.space.place(x) if isinstance(design.space, Shell) else x,
             step=self._limit_step(step, state),
+            covariance=state.covariance.update(design.z, design.y, v, long_path, rates),
             path=path,
             long_path=long_path,
+            rounds=state.rounds + 1,
             before=None if state.proven else state.x,
         )
 
@@ -248,7 +250,7 @@ class AutoSearch:
         Its minimum is a candidate of the next slate. Answers that name only a few, or a noisy
         judge, say too little for a model.
         """
-        few = 2 * len(np.unique(scores)) <= len(scores)
+        few = 2 * len(set(scores.tolist())) <= len(scores)
         if state.x.size > self.tuning.max_model_dim or isinstance(design.space, Shell):
             return state
         if few or design.new < self.tuning.min_model_slate:
@@ -256,41 +258,52 @@ class AutoSearch:
         scale = 1.0 if design.scale is None else design.scale
         points = design.centre + design.radius * scale * design.y
         if design.guess is not None:
-            points = np.vstack([points, design.guess])
+            points = np.concatenate([points, design.guess[None]])
             if state.proven and scores[-1] == scores.min():
                 state = self._follow(state, design.guess, step)
         credit = state.credit
         if state.model is not None:
             credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
         seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
-        state = replace(state, seen=seen, model=None, guess=None, credit=credit)
-        return self._refit(state) if state.proven and not state.reversals else state
+        learned = self._refit(state, seen, credit) if state.proven and not state.reversals else {}
+        return replace(
+            state, **{"model": None, "guess": None, **learned}, seen=seen, credit=credit
+        )
 
     def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:
         """Move to the model's minimum, which won; the step size follows its distance."""
         change = min(max(state.stride, self.tuning.shortest), self.tuning.longest)
         return replace(state, x=guess, step=self._limit_step(step * change, state))
 
-    def _refit(self, state: AutoState) -> AutoState:
-        """Fit the model, find its minimum, and adapt the covariance to its curvature."""
+    def _refit(
+        self, state: AutoState, seen: tuple[RankedPoints, ...], credit: float
+    ) -> dict[str, Any]:
+        """Fit the model, find its minimum, and adapt the covariance to its curvature.
+
+        Returns:
+            The fields of the state that change; none if there is no model.
+        """
         covariance, radius, d = state.covariance, state.step * state.width, state.x.size
         if not isinstance(covariance, Full):
-            return state
+            return {}
         factor = covariance.matrix
         if self._scale is not None:
             factor = self._scale[:, None] * factor
-        model = fit(state.seen, state.x, factor, radius)
+        model = fit(seen, state.x, factor, radius)
         if model is None:
-            return state
+            return {}
         u = model.minimum(self.tuning.reach * math.sqrt(d))
-        rate = self.tuning.model_rate * max(state.credit, 0.0)
-        return replace(
-            state,
-            model=model,
-            guess=state.x + radius * (factor @ u),
-            stride=float(np.linalg.norm(u)) / math.sqrt(d),
-            covariance=covariance.shaped(model.curvatures, model.axes, rate),
-        )
+        rate = self.tuning.model_rate * max(credit, 0.0)
+        return {
+            "model": model,
+            "guess": state.x + radius * (factor @ u),
+            "stride": _length(u) / math.sqrt(d),
+            "covariance": covariance.shaped(model.curvatures, model.axes, rate),
+        }
+
+
+def _length(x: Vector) -> float:
+    return math.sqrt(x @ x)
 
 
 def _keep_old(state: AutoState, slate: Slate, scores: Vector) -> AutoState:

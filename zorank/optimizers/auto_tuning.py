@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 def assign_weights(weights: Vector, scores: Vector) -> Vector:
     """Give the weights, best rank first, to candidates by score, lowest first; ties share."""
-    order = np.argsort(scores, kind="stable")
-    rises = scores[order[1:]] > scores[order[:-1]]
-    if not rises.all():
+    order = scores.argsort(kind="stable")
+    if len(set(scores.tolist())) < len(order):
+        rises = scores[order[1:]] > scores[order[:-1]]
         first = np.flatnonzero(np.append(True, rises))
         counts = np.diff(np.append(first, len(order)))
         weights = np.repeat(np.add.reduceat(weights, first) / counts, counts)

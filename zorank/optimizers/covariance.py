@@ -146,7 +146,8 @@ class Full:
 
     def extent(self) -> float:
         """Return the Frobenius norm of M divided by √d."""
-        return float(np.linalg.norm(self.matrix)) / math.sqrt(len(self.matrix))
+        flat = self.matrix.reshape(-1)
+        return math.sqrt(flat @ flat) / math.sqrt(len(self.matrix))
 
     def update(
         self, z: Directions, y: Directions, v: Vector, path: Vector, rates: LearningRates
@@ -160,11 +161,11 @@ class Full:
             rotated = self.matrix @ vectors
             matrix = (rotated * np.expm1(0.5 * rates.rank_m * values)) @ vectors.T
         matrix += self.matrix
-        growth = 0.5 * rates.rank_m * float(v.sum()) * d
+        growth = 0.5 * rates.rank_m * float(np.add.reduce(v)) * d
         length = float(path @ path)
         if length > 0:
             stretch = min(0.5 * rates.rank_one * length, MAX_STRETCH)
-            matrix += np.outer(matrix @ path * (math.expm1(stretch) / length), path)
+            matrix += (matrix @ path * (math.expm1(stretch) / length))[:, None] * path
             growth += stretch
         matrix *= math.exp(-growth / d)
         if self.trend is None:
@@ -190,9 +191,11 @@ class Full:
         largest = float(curvatures.max())
         if largest <= 0:
             return self
-        change = np.log(np.maximum(curvatures, largest / MAX_CURVATURE_RATIO))
-        change = np.clip(0.5 * rate * (change.mean() - change), -MAX_SHAPING, MAX_SHAPING)
-        change -= change.mean()
+        d = len(curvatures)
+        logs = np.log(np.maximum(curvatures, largest / MAX_CURVATURE_RATIO))
+        change = 0.5 * rate * (np.add.reduce(logs) / d - logs)
+        change = np.minimum(np.maximum(change, -MAX_SHAPING), MAX_SHAPING)
+        change -= np.add.reduce(change) / d
         return Full(self.matrix @ ((axes * np.exp(change)) @ axes.T), self.trend)
 
 
@@ -254,10 +257,8 @@ def orthogonal_directions(m: int, d: int, rng: np.random.Generator) -> Direction
         z = rng.standard_normal((m, d))
         z = np.linalg.inv(np.linalg.cholesky(z @ z.T)) @ z
     else:
-        frames: list[NDArray[np.float64]] = []
-        for _ in range(0, m, 2 * min(m, d)):
-            q, r = np.linalg.qr(rng.standard_normal((d, min(m, d))))
-            q = (q * np.sign(np.diagonal(r))).T  # these signs make the distribution uniform
-            frames += [q, -q]
-        z = np.concatenate(frames)[:m]
+        n = min(m, d)
+        q, r = np.linalg.qr(rng.standard_normal((-(-m // (2 * n)), d, n)))
+        q = q * np.sign(r.diagonal(0, 1, 2))[:, None]  # these signs make the distribution uniform
+        z = np.stack([q, -q], axis=1).swapaxes(2, 3).reshape(-1, d)[:m]
     return np.asarray(z * math.sqrt(d))

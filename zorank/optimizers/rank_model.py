@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from zorank.types import Vector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ITERATIONS = 6
+STEPS = 6
+"""With fewer, badly scaled coordinates are not learned."""
 RIDGE = 1e-4
 """Penalty, relative to the mean square of the features."""
 ROWS_KEPT = 2.5
@@ -34,7 +35,9 @@ ROWS_NEEDED = 1.2
 MAX_RADIUS_RATIO = 1e4
 """Slates drawn with a radius that differs by more are not used."""
 TRUST_STEPS = 8
-"""Newton steps on the length of a constrained minimum."""
+"""The most Newton steps on the length of a constrained minimum."""
+ACCURACY = 1e-6
+"""Of that length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,9 @@ class RankedPoints:
 
 def ranked_points(points: NDArray[np.float64], scores: Vector, radius: float) -> RankedPoints:
     """Sort points by score, lowest first."""
-    order = np.argsort(scores, kind="stable")
+    order = scores.argsort(kind="stable")
+    if len(set(scores.tolist())) == len(order):
+        return RankedPoints(points[order], np.ones(len(order), np.intp), radius)
     ranked = scores[order]
     starts = np.flatnonzero(np.append(True, ranked[1:] > ranked[:-1]))
     return RankedPoints(points[order], np.diff(np.append(starts, len(order))), radius)
@@ -88,10 +93,11 @@ class RankModel:
 
     def credit(self, points: NDArray[np.float64], scores: Vector) -> float:
         """Return the correlation between the predicted ranks and scores."""
-        ranks = np.argsort(np.argsort(self.predict(points), kind="stable"), kind="stable")
-        ranks = ranks - ranks.mean()
-        ours = scores - scores.mean()
-        return float(ranks @ ours) / math.sqrt(float(ranks @ ranks) * float(ours @ ours))
+        n = len(scores)
+        ours = scores - np.add.reduce(scores) / n
+        ordered = ours[self.predict(points).argsort(kind="stable")]
+        # Σ (rank − mean)² = n (n² − 1) / 12
+        return float(_ranks(n) @ ordered) / math.sqrt(n * (n * n - 1) / 12 * float(ours @ ours))
 
     def minimum(self, reach: float) -> Vector:
         """Return u of the minimum within so far of the centre."""
@@ -110,9 +116,17 @@ class RankModel:
             if square == 0:
                 return u
             length = math.sqrt(square)
+            if abs(length - reach) < ACCURACY * reach:
+                break
             shift += (length / reach - 1) * square / float(u @ (u / stiffness))
             shift = max(shift, tiny - lowest)
         return self.axes @ (u * min(1.0, reach / length))
+
+
+@cache
+def _ranks(n: int) -> Vector:
+    """Return 0, 1, … n − 1, less their mean."""
+    return np.arange(n) - (n - 1) / 2
 
 
 def coefficients(d: int) -> int:
@@ -133,15 +147,16 @@ def recent(slates: Sequence[RankedPoints]) -> tuple[RankedPoints, ...]:
 def fit(
     slates: Sequence[RankedPoints], centre: Vector, factor: NDArray[np.float64], radius: float
 ) -> RankModel | None:
-    """Fit a model in the coordinates of x = c + r·F u; None if there are too few points."""
-    near = MAX_RADIUS_RATIO
-    slates = [s for s in slates if radius / near < s.radius < radius * near]
-    d = centre.size
-    if sum(len(s) - 1 for s in slates) < ROWS_NEEDED * coefficients(d):
+    """Fit a model in the coordinates of x = c + r·F u; None if there are too few points.
+
+    Only slates of the size of the last one count.
+    """
+    size, low, high = len(slates[-1]), radius / MAX_RADIUS_RATIO, radius * MAX_RADIUS_RATIO
+    slates = [s for s in slates if low < s.radius < high and len(s) == size]
+    if len(slates) * (size - 1) < ROWS_NEEDED * coefficients(centre.size):
         return None
     try:
-        inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
-        return _fit(slates, centre, inverse)
+        return _fit(slates, centre, np.linalg.inv(factor) / radius)
     except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
         return None
 
@@ -149,81 +164,71 @@ def fit(
 def _fit(
     slates: Sequence[RankedPoints], centre: Vector, inverse: NDArray[np.float64]
 ) -> RankModel | None:
-    d = centre.size
-    u = (np.concatenate([s.points for s in slates]) - centre) @ inverse.T
-    i, j = np.triu_indices(d)
-    features = np.concatenate([u, u[:, i] * u[:, j]], axis=1)
-    layout = _Layout.of(slates)
-    features -= layout.spread(layout.means(features))
-    found = _rank_image_fit(
-        features, layout, np.array([s.radius / slates[-1].radius for s in slates]) ** 2
-    )
+    """Fit a model to slates of one size.
+
+    A column of `features` is a point: first the best of every slate, then the second of every
+    slate, and so on.
+    """
+    d, n = centre.size, len(slates[-1])
+    points = np.array([s.points for s in slates]).transpose(2, 1, 0).reshape(d, -1)
+    i, j, flat = _pairs(d)
+    features = np.empty((d + len(i), points.shape[1]))
+    u = np.matmul(inverse, points - centre[:, None], out=features[:d])
+    np.multiply(u[i], u[j], out=features[d:])
+    table = features.reshape(len(features), n, -1)
+    table -= np.add.reduce(table, axis=1, keepdims=True) / n
+    radii = np.array([s.radius for s in slates])
+    guess = _normal_scores(n)[:, None] * (radii / radii[-1]) ** 2
+    found = _rank_image_fit(features, guess, _ties(slates))
     if not np.isfinite(found).all():
         return None
-    matrix = np.zeros((d, d))
-    matrix[i, j] = found[d:]
+    matrix = np.zeros(d * d)
+    matrix[flat] = found[d:]
+    matrix = matrix.reshape(d, d)
     curvatures, axes = np.linalg.eigh(matrix + matrix.T)
     return RankModel(centre, inverse, found[:d], curvatures, axes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    """Which rows of a table of points, best first in every slate, belong together."""
-
-    sizes: NDArray[np.intp]
-    starts: NDArray[np.intp]
-    slate: NDArray[np.intp]
-    ties: NDArray[np.intp] | None
-
-    @staticmethod
-    def of(slates: Sequence[RankedPoints]) -> _Layout:
-        sizes = np.array([len(s) for s in slates])
-        ties = np.concatenate([s.ties for s in slates])
-        return _Layout(
-            sizes,
-            np.append(0, np.cumsum(sizes)[:-1]),
-            np.repeat(np.arange(len(slates)), sizes),
-            ties if len(ties) < sizes.sum() else None,
-        )
-
-    def means(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the mean of every slate."""
-        sums = np.add.reduceat(rows, self.starts, axis=0)
-        return np.asarray(sums / (self.sizes if rows.ndim == 1 else self.sizes[:, None]))
-
-    def spread(self, slates: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a row of each slate for every point."""
-        return np.repeat(slates, self.sizes, axis=0)
-
-    def shared(self, values: Vector) -> Vector:
-        """Give points of the same rank their mean."""
-        if self.ties is None:
-            return values
-        starts = np.append(0, np.cumsum(self.ties)[:-1])
-        return np.repeat(np.add.reduceat(values, starts) / self.ties, self.ties)
-
-    def in_order(self, values: Vector) -> Vector:
-        """Sort values within each slate into the observed order."""
-        return self.shared(values[np.lexsort((values, self.slate))])
+@cache
+def _pairs(d: int) -> tuple[NDArray[np.intp], ...]:
+    """Return the rows, columns and flat indices of the upper triangle of a matrix."""
+    i, j = np.triu_indices(d)
+    return i, j, i * d + j
 
 
-def _rank_image_fit(features: NDArray[np.float64], layout: _Layout, spreads: Vector) -> Vector:
-    """Return the coefficients; `spreads` guesses the relative spread of values in every slate."""
-    target = layout.shared(np.concatenate([_normal_scores(int(n)) for n in layout.sizes]))
-    found: Any = np.zeros(features.shape[1])
-    for n in range(ITERATIONS):
-        scaled = features / layout.spread(spreads)[:, None]
-        normal = scaled.T @ scaled
-        diagonal = np.einsum("ii->i", normal)
-        diagonal += RIDGE * diagonal.mean() + 1e-300
-        found = np.linalg.solve(normal, scaled.T @ target)
-        if n == ITERATIONS - 1 or not np.isfinite(found).all():
-            break
-        values = features @ found
-        spreads = np.sqrt(layout.means(values * values)) + 1e-300
-        target = layout.in_order(values / layout.spread(spreads))
-        spreads = spreads / spreads[-1]
-    return np.asarray(found)
+def _ties(slates: Sequence[RankedPoints]) -> NDArray[np.intp] | None:
+    """Return the number of points of each rank, one slate after the other; None without ties."""
+    if all(len(s.ties) == len(s) for s in slates):
+        return None
+    return np.concatenate([s.ties for s in slates])
+
+
+def _shared(values: NDArray[np.float64], ties: NDArray[np.intp] | None) -> Vector:
+    """Give points of the same rank their mean; a column of `values` is a slate."""
+    if ties is None:
+        return values.reshape(-1)
+    starts = np.append(0, np.cumsum(ties)[:-1])
+    means = np.add.reduceat(values.T.reshape(-1), starts) / ties
+    return np.repeat(means, ties).reshape(values.T.shape).T.reshape(-1)
+
+
+def _rank_image_fit(
+    features: NDArray[np.float64], values: NDArray[np.float64], ties: NDArray[np.intp] | None
+) -> Vector:
+    """Return the coefficients, after STEPS from guessed values, (n, slates)."""
+    n, found, scaled = len(values), np.empty(0), np.empty_like(features)
+    for _ in range(STEPS):
+        values = values - np.add.reduce(values) / n
+        spreads = np.sqrt(np.add.reduce(values * values) / n) + 1e-300
+        weights = np.repeat((spreads[-1] / spreads)[None], n, axis=0).reshape(-1)
+        np.multiply(features, weights, out=scaled)
+        normal = scaled @ scaled.T
+        diagonal = normal.reshape(-1)[:: len(normal) + 1]
+        diagonal += RIDGE / len(normal) * np.add.reduce(diagonal) + 1e-300
+        target = _shared(np.sort(values, axis=0), ties) * weights
+        found = np.linalg.solve(normal, scaled @ target)
+        values = (found @ features).reshape(n, -1)
+    return found
 
 
 @cache
