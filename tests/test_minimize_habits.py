@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from scipy.optimize import LinearConstraint, NonlinearConstraint
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
 
 from zorank import InvalidInput, ReplayError, Run, minimize
 from zorank.optimizers import Auto
@@ -115,6 +115,33 @@ def test_a_resumed_run_stops_at_the_same_round():
     for points in (20, whole, 3000):
         rest = minimize(sphere, X0, points=points, store=store, name="a", patience=5)
     assert rest.points == whole
+
+
+def test_a_run_that_xtol_stopped_is_complete():
+    store = MemoryStore()
+    whole = minimize(sphere, X0, xtol=1e-2, store=store, name="a")
+    again = minimize(sphere, X0, xtol=1e-2, store=store, name="a")
+    assert (again.points, again.message) == (whole.points, whole.message)
+    finer = minimize(sphere, X0, xtol=1e-4, store=store, name="a")
+    assert finer.points == minimize(sphere, X0, xtol=1e-4).points > whole.points
+
+
+def test_infinite_numbers_of_constraints_are_compared_with_their_bounds():
+    assert minimize(sphere, X0, points=30, constraints=lambda x: np.inf).success
+    below = NonlinearConstraint(lambda x: -np.inf, -np.inf, 5)
+    assert minimize(sphere, X0, points=30, constraints=below).success
+    assert not minimize(sphere, X0, points=30, constraints=lambda x: -np.inf).success
+    assert not minimize(sphere, X0, points=30, constraints=lambda x: np.nan).success
+
+
+def test_a_constraint_cannot_change_the_result():
+    def feasible(x):
+        x -= 1e-3
+        return True
+
+    np.testing.assert_array_equal(
+        minimize(sphere, X0, points=60, constraints=feasible).x, minimize(sphere, X0, points=60).x
+    )
 
 
 @pytest.mark.process
@@ -256,6 +283,8 @@ def test_settings_of_a_run():
         ({"constraints": 3}, "constraints must be a list of functions"),
         ({"constraints": [3]}, "a constraint must be a function"),
         ({"constraints": {"type": "less", "fun": sphere}}, "'eq' or 'ineq'"),
+        ({"constraints": Bounds([0, 0], [1, 1])}, "are given with bounds="),
+        ({"starts": 31}, "starts must be at most points"),
         ({"constraints": lambda x: "no"}, "a constraint must return"),
         ({"x0": None}, "minimize needs a start"),
         ({"deadline": 3}, "`deadline` requires"),

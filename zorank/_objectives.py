@@ -78,8 +78,11 @@ class Constraint:
                 "a constraint must return True, False or numbers that are at least 0 where it "
                 f"holds; found {short(found)}"
             ) from error
-        with np.errstate(invalid="ignore"):
-            beyond = np.maximum(self.lower - numbers, 0) + np.maximum(numbers - self.upper, 0)
+        low = np.where(numbers < self.lower, self.lower, numbers)
+        high = np.where(numbers > self.upper, self.upper, numbers)
+        with np.errstate(invalid="ignore"):  # inf - inf of a number that is within is no violation
+            below = np.where(low == numbers, 0.0, low - numbers)
+            beyond = below + np.where(high == numbers, 0.0, numbers - high)
         return float(np.where(np.isnan(beyond), np.inf, beyond).sum())
 
 
@@ -107,6 +110,11 @@ def _read_constraint(given: Any, args: tuple[Any, ...]) -> Constraint:
         if hasattr(given, "A"):
             matrix = np.asarray(given.A)
             return Constraint(lambda x: matrix @ x, np.asarray(given.lb), np.asarray(given.ub))
+        if not callable(getattr(given, "fun", None)):
+            raise InvalidInput(
+                f"a constraint must be a function, found {short(given)}; bounds of the "
+                "coordinates are given with bounds="
+            )
         return Constraint(given.fun, np.asarray(given.lb), np.asarray(given.ub))
     if not callable(given):
         raise InvalidInput(f"a constraint must be a function, found {short(given)}")
@@ -144,7 +152,7 @@ class Judge:
         """Return the sum of all violations of the constraints."""
         if not self.constraints:
             return 0.0
-        point = x if self.space is None else self.space.decode(x)
+        point = x.copy() if self.space is None else self.space.decode(x)
         return float(sum(constraint.violation(point) for constraint in self.constraints))
 
     def answer(self, slate: Slate) -> tuple[Answer, dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -84,6 +85,11 @@ class Search:
         """Search from x0, or from several starts, and return the best result."""
         if starts == 1:
             return self.run(x0, points, store, name)
+        if starts > points:
+            raise InvalidInput(
+                f"starts must be at most points, because every start is evaluated; found {starts} "
+                f"starts and {points} points"
+            )
         results: list[Result] = []
         first = as_vector(x0, "x0")
         for i in range(starts):
@@ -113,8 +119,8 @@ class Search:
             made = (run.best(), run.points, len(history), message, success, list(history), run)
             return Result(*made, self.judge.value)
 
-        reason = self.stopping.impatient(history)
-        if reason is not None:  # a resumed run
+        reason = self._reason_of_resumed(run, history)
+        if reason is not None:
             return self._judged(result(f"stopped after {run.points} points: {reason}", True))
         with progress_bar(self.progress, points, "points", "best") as show:
             while run.points + len(slate := run.ask()) <= points:
@@ -133,6 +139,13 @@ class Search:
         if run.points == 0:
             return result(f"{points} points are fewer than the {len(slate)} of one slate", False)
         return self._judged(result(f"stopped at the limit of {points} points", True))
+
+    def _reason_of_resumed(self, run: Run, history: Sequence[Mapping[str, Any]]) -> str | None:
+        """Return why a resumed run has stopped already; None continues."""
+        if self.stopping.xtol is None or not history:
+            return self.stopping.impatient(history)
+        ((_, slate, _),) = deque(run.replay(), maxlen=1)
+        return self.stopping.reason(history, slate, run.best)
 
     def _judged(self, result: Result) -> Result:
         """Say so if no value was finite, or if x is infeasible."""

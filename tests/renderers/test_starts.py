@@ -71,6 +71,8 @@ def test_a_picture_of_a1111_tells_its_seed_and_which_generator():
     assert seed_in(png(parameters=A1111)) == Seed(1234, "cuda", 512, 768)
     assert seed_in(png(parameters=A1111 + ", RNG: CPU")) == Seed(1234, "cpu", 512, 768)
     assert seed_in(png(parameters=A1111 + ", RNG: NV")) == Seed(1234, "cuda", 512, 768)
+    hires = A1111 + r', Hires prompt: "a \"b\", Seed: 9, Size: 8x8", Version: 1'
+    assert seed_in(png(parameters=hires)) == Seed(1234, "cuda", 512, 768)
     assert seed_in(png((900, 900), parameters=A1111)[:HEAD]) == Seed(1234, "cuda", 512, 768)
 
 

@@ -46,6 +46,15 @@ def test_english_and_kana_are_read(text, read):
     assert phonemes_of(text) == read
 
 
+def test_a_very_long_text_is_refused_before_it_is_read():
+    with pytest.raises(InvalidInput, match="has 1000000 characters, which is too long"):
+        Voice(text="a" * 1_000_000)
+
+
+def test_digits_of_other_scripts_without_a_decimal_value_are_no_numbers():
+    assert phonemes_of("one \u1369") == phonemes_of("one")
+
+
 def test_large_numbers_and_fractions_are_read_as_words():
     assert english._number("1,204.50") == [
         *("one", "thousand", "two", "hundred", "four", "point", "five", "zero")

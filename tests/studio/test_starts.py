@@ -61,6 +61,7 @@ def test_a_start_of_the_studio_is_that_of_runs_that_name_none(store):
         ("/etc/passwd", "a start must be seed:N"),
         ([1.0, 2.0], "the start has 2 numbers"),
         (["1"], "x0"),
+        ([], "at least one number"),
     ],
 )
 def test_what_is_no_start_gets_422_and_makes_no_run(store, x0, words):

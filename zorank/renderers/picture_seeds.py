@@ -19,6 +19,7 @@ from zorank.renderers.starts import Seed
 HEAD = 1 << 18
 """The number of bytes of a file that are read: both programs write their texts first."""
 
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')  # never fails: a search takes linear time
 _SETTING = re.compile(r"(?:^|,\s*)(Seed|Size|RNG|Variation seed strength): ([^,\n]+)")
 
 
@@ -50,7 +51,7 @@ def _texts(head: bytes) -> dict[str, str]:
 
 def _of_a1111(text: str) -> Seed:
     last = next((line for line in reversed(text.splitlines()) if "Seed: " in line), "")
-    found = {name: value.strip() for name, value in _SETTING.findall(last)}
+    found = {name: value.strip() for name, value in _SETTING.findall(_QUOTED.sub("", last))}
     number, size = found.get("Seed", ""), found.get("Size", "")
     if not re.fullmatch(r"\d{1,20}", number, re.ASCII):
         raise InvalidInput("the text `parameters` of the picture has no seed; give it as seed:N")

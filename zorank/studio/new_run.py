@@ -77,7 +77,8 @@ class RunMaker:
         kind = self.renderers[new.renderer]
         kind.check_request(new.options)
         options = kind.absolute({**kind.defaults, **new.options})
-        start = self.start if new.start is None else new.start or None
+        start = self.start if new.start is None else new.start
+        start = None if isinstance(start, str) and not start else start
         new = replace(new, options=options, method=self._chosen(new.method), start=start)
         renderer = kind.restore(options)
         can_look = new.method is None or new.method.name == BY_LOOKS.name

@@ -26,6 +26,9 @@ from zorank.types import Array32, Exhibit, Matrix, Vector
 MOST_PHONEMES = 300
 """The longest text: about 25 seconds."""
 
+MOST_CHARACTERS = 2000
+"""Longer texts are refused before they are read, because reading takes time."""
+
 LOOK_LENGTH = 60
 """The style vectors that `look` compares are those for a text of this many phonemes."""
 
@@ -67,6 +70,11 @@ class Voice:
                 raise InvalidInput(f"voice's {name} must be a text, found {short(found)}")
         if not self.text.strip():
             raise InvalidInput("voice needs a text to say, such as --option text='Good morning'")
+        if len(self.text) > MOST_CHARACTERS:
+            raise InvalidInput(
+                f"the text has {len(self.text)} characters, which is too long; voice says at most "
+                f"{MOST_PHONEMES} phonemes, about 25 seconds"
+            )
 
     @property
     def dim(self) -> int:

@@ -38,7 +38,7 @@ def phonemes(text: str) -> str:
     tokens = TOKENS.findall(text)
     spoken: list[str] = []
     for token in tokens:
-        if token[0].isdigit():
+        if token[0].isdecimal():
             spoken.append(" ".join(_word(word) for word in _number(token)))
         elif token[0].isalpha():
             spoken.append(_word(token))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from zorank.slates import Question
 from zorank.studio.models import Name
@@ -15,6 +15,8 @@ Groups = Annotated[list[list[int] | int], Field(max_length=64)]
 
 class GivenOrder(BaseModel):
     """Screen positions, best first; an inner list is a tie; empty is "no difference"."""
+
+    model_config = ConfigDict(extra="forbid")  # a misspelt field would be "no difference"
 
     order: Groups = Field(default_factory=list)
     worst: Groups = Field(default_factory=list)

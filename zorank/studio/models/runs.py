@@ -59,7 +59,9 @@ class NewRun(BaseModel):
         """Return the settings; an absent judge or start is not the same as null."""
         apart = {"judge", "method", "method_settings", "x0"}
         fields: dict[str, Any] = self.model_dump(exclude=apart)
-        fields["start"] = (self.x0 or "") if "x0" in self.model_fields_set else None
+        fields["start"] = (
+            None if "x0" not in self.model_fields_set else "" if self.x0 is None else self.x0
+        )
         if self.method is None and self.method_settings:
             raise InvalidInput("method_settings needs a method; name one, or leave both out")
         method = MethodSpec(self.method, self.method_settings) if self.method else None
