@@ -126,7 +126,7 @@ class RankModel:
 @cache
 def _ranks(n: int) -> Vector:
     """Return 0, 1, … n − 1, less their mean."""
-    return np.arange(n) - (n - 1) / 2
+    return np.asarray(np.arange(n) - (n - 1) / 2, dtype=np.float64)
 
 
 def coefficients(d: int) -> int:
@@ -156,7 +156,8 @@ def fit(
     if len(slates) * (size - 1) < ROWS_NEEDED * coefficients(centre.size):
         return None
     try:
-        return _fit(slates, centre, np.linalg.inv(factor) / radius)
+        inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
+        return _fit(slates, centre, inverse)
     except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
         return None
 
@@ -182,9 +183,9 @@ def _fit(
     found = _rank_image_fit(features, guess, _ties(slates))
     if not np.isfinite(found).all():
         return None
-    matrix = np.zeros(d * d)
-    matrix[flat] = found[d:]
-    matrix = matrix.reshape(d, d)
+    entries = np.zeros(d * d)
+    entries[flat] = found[d:]
+    matrix = entries.reshape(d, d)
     curvatures, axes = np.linalg.eigh(matrix + matrix.T)
     return RankModel(centre, inverse, found[:d], curvatures, axes)
 

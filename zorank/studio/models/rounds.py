@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from zorank.slates import Question
 from zorank.studio.models import Name
@@ -16,10 +16,18 @@ Groups = Annotated[list[list[int] | int], Field(max_length=64)]
 class GivenOrder(BaseModel):
     """Screen positions, best first; an inner list is a tie; empty is "no difference"."""
 
-    model_config = ConfigDict(extra="forbid")  # a misspelt field would be "no difference"
-
     order: Groups = Field(default_factory=list)
     worst: Groups = Field(default_factory=list)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_an_order(cls, data: Any) -> Any:
+        """Refuse a misspelt field, which would be taken as "no difference"."""
+        unknown = set(data) - set(cls.model_fields) if isinstance(data, dict) else set()
+        if unknown and "order" not in data:
+            name = sorted(map(str, unknown))[0][:40]
+            raise ValueError(f"there is no field {name!r}; an answer is given as order")
+        return data
 
     def ranking(self) -> Ranking:
         """Return the order as a ranking of screen positions."""
