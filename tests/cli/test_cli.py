@@ -70,9 +70,9 @@ def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     assert "auto" in out
     code, out, _ = zorank("runs", "show", "ball")
     assert code == 0
-    assert "118" in out
+    assert "12 rounds answered" in out
     code, out, _ = zorank("runs", "export", "ball")
-    assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 14
+    assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 12
     code, _, err = zorank(*start, "--seed", 3)
     assert code == 2
     assert "another configuration" in err

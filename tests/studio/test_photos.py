@@ -12,7 +12,7 @@ from zorank.renderers import Style
 from zorank.renderers.style.kept import KeptPhotos
 from zorank.renderers.style.photos import LARGEST_FILE, harmless
 from zorank.run import Run
-from zorank.studio.security import LARGEST_BODY
+from zorank.studio.security import LARGEST_BODY, UPLOADS
 
 
 @pytest.fixture(autouse=True)
@@ -147,9 +147,11 @@ def test_the_metadata_of_a_photo_reach_neither_the_disk_nor_a_page(client, kept)
 
 
 def test_other_bodies_stay_limited(client):
-    body = b'{"renderer": "style"' + b" " * LARGEST_BODY + b"}"
+    """Also those of runs, which may be larger because of their starts."""
     headers = {"Content-Type": "application/json"}
-    assert client.post("/api/runs", content=body, headers=headers).status_code == 413
+    for path, most in (("/api/runs", UPLOADS["/api/runs"]), ("/api/nothing", LARGEST_BODY)):
+        body = b"{" + b" " * most + b"}"
+        assert client.post(path, content=body, headers=headers).status_code == 413
 
 
 def test_a_photo_is_sent_through_a_proxy_below_a_path(proxied, photo):
