@@ -38,6 +38,16 @@ class RoundSeed(ISpawnableSeedSequence):
         self.index = index
         self._sequence: SeedSequence | None = None
 
+    @property
+    def entropy(self) -> int:
+        """The seed, as a SeedSequence has it: recipes of candidates name it."""
+        return self.seed
+
+    @property
+    def spawn_key(self) -> tuple[int, ...]:
+        """The round, as a SeedSequence has it."""
+        return (self.index,)
+
     def generate_state(self, n_words: int, dtype: Any = np.uint32) -> NDArray[Any]:
         """Return the same words as the SeedSequence."""
         if n_words == WORDS and dtype is np.uint64 and self.index < 2**32:
