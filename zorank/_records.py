@@ -167,7 +167,10 @@ def check_revision(stored: RunRecord, revision: int, lines: Sequence[Round]) -> 
 def _remedy(stored: RunRecord) -> str:
     """Say how to continue a run that another revision of its optimizer recorded."""
     if stored.optimizer in optimizers.REGISTRY and stored.version != __version__:
-        return f"to continue it: pip install zorank=={stored.version}"
+        return (
+            f"to continue it: pip install zorank=={stored.version}, or use a checkout of that "
+            "version if it was not published"
+        )
     return (
         f"to continue it, use the code that has revision {stored.revision} of "
         f"{stored.optimizer}; or start a new run with another name"

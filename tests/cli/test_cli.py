@@ -71,6 +71,7 @@ def test_a_named_run_is_kept_shown_exported_continued_and_deleted(zorank):
     code, out, _ = zorank("runs", "show", "ball")
     assert code == 0
     assert "12 rounds answered" in out
+    assert "114" in out
     code, out, _ = zorank("runs", "export", "ball")
     assert len([r for r in json.loads(out)["rounds"] if r["answer"]]) == 12
     code, _, err = zorank(*start, "--seed", 3)

@@ -16,6 +16,7 @@ def test_the_usual_loop_ends_at_the_minimum():
     while not es.stop():
         candidates = es.ask()
         es.tell(candidates, [rosenbrock(x) for x in candidates])
+    assert es.stop()
     assert es.stop().keys() <= {"tolfun", "tolx"}
     result = es.result
     assert result.fbest == rosenbrock(result.xbest) < 1e-12
