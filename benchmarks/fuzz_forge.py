@@ -124,6 +124,9 @@ class Forge:
         if body is not None:
             draft.content, draft.body = body, json.dumps(body).encode()
             draft.headers.append((b"Content-Type", b"application/json"))
+        if (method, template) == ("POST", "/api/photos"):
+            draft.body = self.world.photo[: self.dice.choice((None, 100, 1000))]
+            draft.headers.append((b"Content-Type", b"image/jpeg"))
         if template.endswith("/export") and "people" in template:
             draft.query.append(b"name=ann")
         if self._spread:
@@ -209,6 +212,7 @@ class Forge:
             "position": dice.randrange(7),
             "which": f"ann%20{dice.randrange(20)}",
             "name": RENDERER,
+            "digest": self.world.digest,
         }
         return template.format(**values)
 

@@ -37,6 +37,8 @@ class World:
         markers: role → texts that no response to this role may contain.
         public: the bodies that everybody may read.
         waiting: the round of the rater's run that waits for answers.
+        photo: a photo that the owner has uploaded, as JPEG.
+        digest: its name in the studio.
     """
 
     address: str
@@ -50,6 +52,8 @@ class World:
     markers: dict[Role, tuple[bytes, ...]] = field(default_factory=dict)
     public: frozenset[bytes] = frozenset()
     waiting: int = 0
+    photo: bytes = b""
+    digest: str = ""
 
     @property
     def host(self) -> str:

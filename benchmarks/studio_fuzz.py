@@ -17,7 +17,9 @@ these requests again.
 
 import argparse
 import asyncio
+import io
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -28,12 +30,14 @@ from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
+import numpy as np
 from fuzz_client import Connection, send_all
 from fuzz_forge import RENDERER, Forge
 from fuzz_log import Findings
 from fuzz_model import Role, Sent, World, violations
 from fuzz_mutations import MUTATIONS
 from fuzz_schema import send_generated
+from PIL import Image
 from studio_process import TOKEN, studio
 
 import zorank.studio
@@ -89,6 +93,8 @@ def make_world(address: str) -> World:
         victim, rated = make("victim-secret", 2, 3), make("rated-secret", 250, 0)
         viewed, owned = make("viewed-secret", 1, 3), make("owned", 1, 2)
         link = owner.post(f"/api/runs/{rated}/invite").raise_for_status().json()["url"]
+        photo = make_photo()
+        kept = owner.post("/api/photos", content=photo).raise_for_status().json()["url"]
         given = {"name": "vera", "role": "viewer"}
         invited = owner.post(f"/api/runs/{viewed}/invitations", json=given).raise_for_status()
     tokens: dict[Role, str] = {
@@ -96,7 +102,17 @@ def make_world(address: str) -> World:
         "rater": link.partition("token=")[2],
         "viewer": invited.json()["url"].partition("token=")[2],
     }
-    return World(address, victim, rated, viewed, [owned], tokens)
+    world = World(address, victim, rated, viewed, [owned], tokens)
+    world.photo, world.digest = photo, kept.rpartition("/")[2]
+    return world
+
+
+def make_photo() -> bytes:
+    """Return a small photo as JPEG."""
+    file = io.BytesIO()
+    noise = np.random.default_rng(0).integers(0, 256, (64, 48, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(file, "JPEG")
+    return file.getvalue()
 
 
 def enter(world: World, address: str) -> None:
@@ -106,7 +122,9 @@ def enter(world: World, address: str) -> None:
         entered = httpx.get(f"{address}/", params={"token": token}, follow_redirects=False)
         world.cookies[role] = next(iter(entered.cookies.values()), "no cookie")
     secrets = {"victim": b"victim-secret", "rated": b"rated-secret", "viewed": b"viewed-secret"}
-    hidden = (TOKEN.encode(), secrets["victim"], world.tokens["rater"].encode())
+    with owner_of(address) as owner:
+        photo = owner.get(f"/api/photos/{world.digest}").raise_for_status().content
+    hidden = (TOKEN.encode(), secrets["victim"], world.tokens["rater"].encode(), photo)
     world.markers = {
         "owner": (),
         "rater": (*hidden, secrets["viewed"]),
@@ -278,6 +296,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="zorank-fuzz-") as folder:
         (Path(folder) / "dot.py").write_text(MODULE)
+        os.environ["XDG_DATA_HOME"] = folder  # photos are kept there
         if given.replay:
             replay(Path(folder), given.replay)
             return
