@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -43,16 +43,27 @@ SIGMA0 = 2.0
 OURS, RIVAL = "auto", "pycma"
 
 
+F = TypeVar("F")
+
+
 @dataclass(frozen=True)
-class Trial:
-    """One peer on one instance of one function."""
+class Trial(Generic[F]):
+    """One peer on one instance of one function, which has a number or a name."""
 
     peer: str
-    function: int
+    function: F
     instance: int
     dim: int
     points_per_dim: int
     revision: int = 0
+
+
+def trials_of(cases: Iterable[tuple[int, int, F, str]], points_per_dim: int) -> list[Trial[F]]:
+    """Return the trials of cases: instance, dimension, function and peer."""
+    return [
+        Trial(peer, function, instance, dim, points_per_dim, revision_of(peer))
+        for instance, dim, function, peer in cases
+    ]
 
 
 @dataclass(frozen=True)
@@ -76,16 +87,13 @@ class Study:
     def __post_init__(self) -> None:
         check_names("peer", self.peers, (*PEERS, *GUESTS))
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[Trial[int]]:
         """Return all trials by instance, so that the remaining time can be estimated."""
         cases = product(self.instances, self.dims, self.functions, self.peers)
-        return [
-            Trial(peer, function, instance, dim, self.points_per_dim, revision_of(peer))
-            for instance, dim, function, peer in cases
-        ]
+        return trials_of(cases, self.points_per_dim)
 
 
-def run_trial(trial: Trial) -> Row:
+def run_trial(trial: Trial[int]) -> Row:
     """Return when each target was hit (None: never), and the peer's seconds per point."""
     f, optimum = bbob(trial.function, trial.instance, trial.dim)
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
@@ -94,25 +102,11 @@ def run_trial(trial: Trial) -> Row:
     return race(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
 
 
-class AnyTrial(Protocol):
-    """The budget of a trial."""
-
-    @property
-    def dim(self) -> int:
-        """The dimension."""
-        ...
-
-    @property
-    def points_per_dim(self) -> int:
-        """The budget, in evaluated points per dimension."""
-        ...
-
-
 def race(
     contender: Contender,
     f: Callable[[NDArray[np.float64]], Vector],
     optimum: float,
-    trial: AnyTrial,
+    trial: Trial[Any],
     targets: Vector = TARGETS,
 ) -> Row:
     """Return after how many points each target was hit (None: never), and seconds per point.
@@ -121,7 +115,7 @@ def race(
         contender: an optimizer at its start.
         f: the values of candidates (n, d), (n,).
         optimum: the minimum of f.
-        trial: the budget.
+        trial: gives the budget.
         targets: falling values of f minus its minimum.
     """
     budget = trial.points_per_dim * trial.dim
@@ -184,7 +178,7 @@ def instance_range(text: str) -> tuple[int, ...]:
     return tuple(range(int(first), int(last or first) + 1))
 
 
-def report(study: Study, rows: Mapping[Trial, Row]) -> Report:
+def report(study: Study, rows: Mapping[Trial[int], Row]) -> Report:
     """Build the report of a study from the rows of its trials."""
     found = standings(study, rows)
     return Report(
@@ -211,7 +205,7 @@ class Standing:
     seconds: float
 
 
-def standings(study: Study, rows: Mapping[Trial, Row]) -> dict[tuple[str, int], Standing]:
+def standings(study: Study, rows: Mapping[Trial[int], Row]) -> dict[tuple[str, int], Standing]:
     """Return the results of every peer in every dimension."""
     found = {}
     for dim in study.dims:

@@ -19,9 +19,9 @@ import numpy as np
 
 from zorank import optimizers
 from zorank.errors import InvalidInput, check_names
-from zorank.experiments.bbob import COLOURS, area, race
+from zorank.experiments.bbob import COLOURS, Trial, area, race, trials_of
 from zorank.experiments.large_problems import SINGLE, SUITE, problem
-from zorank.experiments.peers import GUESTS, LARGE, PEERS, revision_of
+from zorank.experiments.peers import GUESTS, LARGE, PEERS
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 VERSION = "largescale 1"
 OURS = "auto"
 CONTENDERS = {**PEERS, **LARGE, **GUESTS}
-
-
-@dataclass(frozen=True)
-class Trial:
-    """One peer on one instance of one problem."""
-
-    peer: str
-    problem: str
-    instance: int
-    dim: int
-    points_per_dim: int
-    revision: int = 0
 
 
 @dataclass(frozen=True)
@@ -67,19 +55,16 @@ class Study:
         check_names("peer", self.peers, tuple(CONTENDERS))
         check_names("problem", self.problems, (*SUITE, *SINGLE))
 
-    def trials(self) -> list[Trial]:
+    def trials(self) -> list[Trial[str]]:
         """Return all trials by instance and dimension."""
         cases = product(self.instances, self.dims, self.problems, self.peers)
-        return [
-            Trial(peer, name, instance, dim, self.points_per_dim, revision_of(peer))
-            for instance, dim, name, peer in cases
-        ]
+        return trials_of(cases, self.points_per_dim)
 
 
-def run_trial(trial: Trial) -> Row:
+def run_trial(trial: Trial[str]) -> Row:
     """Return when each target was hit (None: never), and the peer's seconds per point."""
-    found = problem(trial.problem, trial.instance, trial.dim)
-    seed = rank_of_problem(trial.problem) * 1000 + trial.instance
+    found = problem(trial.function, trial.instance, trial.dim)
+    seed = rank_of_problem(trial.function) * 1000 + trial.instance
     contender = CONTENDERS[trial.peer](found.x0, found.sigma0, seed)
     return race(contender, found.f, found.optimum, trial, found.targets)
 
@@ -123,14 +108,14 @@ def studies(
     ]
 
 
-def report(found: Sequence[Study], rows: Mapping[Trial, Row]) -> Report:
+def report(found: Sequence[Study], rows: Mapping[Trial[str], Row]) -> Report:
     """Build the report of studies of one dimension each from the rows of their trials."""
     standings = [row for study in found for row in standings_of(study, rows)]
     summary = {"revision": optimizers.REGISTRY[OURS].revision, "standings": standings}
     return Report(name="largescale", summary=summary, draw=lambda figure: draw(figure, standings))
 
 
-def standings_of(study: Study, rows: Mapping[Trial, Row]) -> list[dict[str, Any]]:
+def standings_of(study: Study, rows: Mapping[Trial[str], Row]) -> list[dict[str, Any]]:
     """Return the results of the peers of a study of one dimension as JSON values."""
     (dim,) = study.dims
     hits = {peer: _hits(study, peer, rows) for peer in study.peers}
@@ -173,10 +158,10 @@ def standings_of(study: Study, rows: Mapping[Trial, Row]) -> list[dict[str, Any]
     return result
 
 
-def _hits(study: Study, peer: str, rows: Mapping[Trial, Row]) -> NDArray[np.float64]:
+def _hits(study: Study, peer: str, rows: Mapping[Trial[str], Row]) -> NDArray[np.float64]:
     """Return after how many points targets were hit, (problems, instances, targets)."""
     own = {
-        (t.problem, t.instance): row["hits"]
+        (t.function, t.instance): row["hits"]
         for t, row in rows.items()
         if (t.peer, (t.dim,)) == (peer, study.dims)
     }
