@@ -14,10 +14,15 @@ import numpy as np
 from zorank.errors import InvalidInput, short
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
 Vector: TypeAlias = "NDArray[np.float64]"
 """A point, a direction or other numbers: shape (n,). Large runs may hold float32 instead."""
+
+Vectors: TypeAlias = "Iterable[Vector]"
+"""Candidates, one after another, which need not be in memory together."""
 
 Matrix: TypeAlias = "NDArray[np.float64]"
 """Rows of numbers, such as candidates: shape (n, d)."""

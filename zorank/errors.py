@@ -112,6 +112,33 @@ def required_by(what: str, library: str, extra: str | None = None) -> Iterator[N
         raise MissingExtra(what, library, extra) from error
 
 
+def message_of(error: BaseException) -> str:
+    """Return what an error says in one line, even if it cannot be printed."""
+    try:
+        return f"{' '.join(str(error).split()):.300}".removesuffix(".")
+    except Exception:
+        return ""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the kind and the message of an error in one line."""
+    return f"{type(error).__name__}: {message_of(error)}"
+
+
+@contextmanager
+def unreadable(what: str, advice: str) -> Iterator[None]:
+    """Raise InvalidInput, "WHAT (REASON); ADVICE", if reading a file fails in the block.
+
+    Exceptions of zorank pass unchanged.
+    """
+    try:
+        yield
+    except ZorankError:
+        raise
+    except Exception as error:  # a damaged file may raise anything
+        raise InvalidInput(f"{what} ({one_line(error)}); {advice}") from error
+
+
 class UnknownName(InvalidInput):
     """A name is not in a registry; the closest names are searched when the message is read.
 

@@ -20,7 +20,7 @@ import numpy as np
 from zorank import descriptors, rng
 from zorank._components import PrincipalComponents
 from zorank._deprecation import renamed
-from zorank.errors import LookError
+from zorank.errors import LookError, one_line
 from zorank.optimizers.settings import check_count
 from zorank.protocols import Renderer
 from zorank.renderers.interface import ResolvedRenderer, resolve
@@ -213,7 +213,7 @@ class RunLooks:
         except LookError:
             raise
         except (Exception, SystemExit) as error:  # a user's renderer may raise anything
-            raise LookError(f"the look function fails with {_one_line(error)}") from error
+            raise LookError(f"the look function fails with {one_line(error)}") from error
         if found.ndim != 2 or len(found) != 1 or found.shape[1] == 0:
             raise LookError(
                 "the look function must return a row of numbers for each candidate, "
@@ -260,15 +260,6 @@ def _check_near(looks: Matrix) -> None:
             raise LookError(
                 "the look of a candidate is a million times larger than those of random candidates"
             )
-
-
-def _one_line(error: BaseException) -> str:
-    """Return an error as one line, even if it cannot be printed."""
-    try:
-        words = " ".join(str(error).split())[:200].rstrip(".")
-    except Exception:
-        words = ""
-    return f"{type(error).__name__}: {words}"
 
 
 def for_renderer(renderer: Renderer, seed: int, plan: LookPlan = PLANS[0.05]) -> RunLooks | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from zorank import _mimebundle
-from zorank._arrays import Array32, Matrix, Vector, Vector32, as_start, as_vector
+from zorank._arrays import Array32, Matrix, Vector, Vector32, Vectors, as_start, as_vector
 from zorank._orders import Group
 from zorank.answers import (
     Answer,
@@ -45,6 +45,7 @@ __all__ = [
     "Values",
     "Vector",
     "Vector32",
+    "Vectors",
     "answer_from_json",
     "as_start",
     "as_vector",

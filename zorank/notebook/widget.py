@@ -16,7 +16,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from zorank.errors import InvalidInput, StaleAnswer, ZorankError, short
+from zorank.errors import InvalidInput, StaleAnswer, ZorankError, message_of, one_line, short
 from zorank.notebook.questions import Questions, RunQuestions, Shown
 from zorank.protocols import Renderer
 from zorank.renderers.interface import resolve
@@ -216,5 +216,4 @@ def _resolve(future: asyncio.Future[Ranking], ranking: Ranking) -> None:
 
 
 def _sentence(error: Exception) -> str:
-    said = " ".join(str(error).split())[:300]
-    return said if isinstance(error, ZorankError) else f"{type(error).__name__}: {said}"
+    return message_of(error) if isinstance(error, ZorankError) else one_line(error)

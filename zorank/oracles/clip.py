@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from zorank.errors import InvalidInput, MissingExtra, short
+from zorank.errors import InvalidInput, MissingExtra, message_of, short
 from zorank.types import Vector
 
 if TYPE_CHECKING:
@@ -144,8 +144,7 @@ def _check_kind(library: Any, source: str) -> None:
 
 def _cannot_load(model: str, is_here: bool, error: Exception) -> InvalidInput:
     if is_here:
-        said = " ".join(str(error).split())
-        return InvalidInput(f"clip cannot load {model!r} ({said:.160}); {_REMEDY}")
+        return InvalidInput(f"clip cannot load {model!r} ({message_of(error)}); {_REMEDY}")
     return InvalidInput(
         f"there is no folder {model!r}, and no model of that name was downloaded; download it "
         f"once with: hf download {DEFAULT if model.startswith(('/', '.', '~')) else model}, or "

@@ -50,11 +50,10 @@ class PolicyClips:
     size: int = option(320, "The width of a clip in pixels.")
 
     # Without annotations these are not fields: a stored configuration has only the options.
-    space = "gaussian"
-    media_type = "video/mp4"
     title = "Gait"
-    export_name = "policy.json"
     description = "A simulated body learns to move as you like it: rank clips of its gait."
+    export_name = "policy.json"
+    media_type = "video/mp4"
 
     def __post_init__(self) -> None:
         for name, (low, high) in {"seconds": (0.2, 60), "vigour": (0.01, 100)}.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zorank.errors import RenderError, ZorankError, required_by
+from zorank.errors import RenderError, ZorankError, one_line, required_by
 from zorank.rl import mujoco_camera
 from zorank.rl.environments import MAX_STEPS, is_mujoco, make_env
 from zorank.rl.mujoco_camera import Frame, Stage
@@ -87,10 +87,7 @@ def _as_render_error(env_name: str) -> Iterator[None]:
     except ZorankError:
         raise
     except Exception as error:
-        message = " ".join(str(error).split())
-        raise RenderError(
-            f"{env_name} cannot be filmed ({type(error).__name__}: {message:.200})"
-        ) from error
+        raise RenderError(f"{env_name} cannot be filmed ({one_line(error)})") from error
 
 
 def _draw_episode(

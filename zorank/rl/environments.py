@@ -16,7 +16,14 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, MissingExtra, install_command, required_by, short
+from zorank.errors import (
+    InvalidInput,
+    MissingExtra,
+    install_command,
+    message_of,
+    required_by,
+    short,
+)
 from zorank.rl.observation_statistics import ObservationStatistics
 from zorank.rl.policy import ActionBounds, ActionSpace, Array
 from zorank.types import Vector
@@ -108,7 +115,7 @@ class GymnasiumEnvironment:
             except (Exception, SystemExit) as error:  # raised by a third-party environment
                 raise InvalidInput(
                     f"{self.env.spec.id} failed in an episode ({type(error).__name__}: "
-                    f"{_one_line(error)}); all answered rounds are kept"
+                    f"{message_of(error)}); all answered rounds are kept"
                 ) from error
             returns.append(total)
             observations.append(np.array(rows).reshape(-1, self.inputs))
@@ -177,16 +184,16 @@ def make_env(env: str, **options: Any) -> Any:
             hint = f"; install it with: {install_command('rl')}" if ours else ""
             raise InvalidInput(
                 f"the environment {env!r} needs a package that is not installed: "
-                f"{_one_line(error)}{hint}"
+                f"{message_of(error)}{hint}"
             ) from error
         except gymnasium.error.UnregisteredEnv as error:
             raise InvalidInput(
-                f"there is no environment {env!r}: {_one_line(error).rstrip('?')}. Try "
+                f"there is no environment {env!r}: {message_of(error).rstrip('?')}. Try "
                 "Swimmer-v4, HalfCheetah-v4, Reacher-v4 or CartPole-v1"
             ) from error
         except Exception as error:  # raised by a third-party environment
             raise InvalidInput(
-                f"the environment {env!r} cannot be made: {_one_line(error)}"
+                f"the environment {env!r} cannot be made: {message_of(error)}"
             ) from error
     if made.spec.id != env.rpartition(":")[2]:
         raise InvalidInput(f"the environment {env!r} has no version; use {made.spec.id}")
@@ -258,11 +265,7 @@ def _silence_mujoco(env: str) -> None:
         except Exception as error:  # MUJOCO_GL names a backend that is not installed
             backend = os.environ.get("MUJOCO_GL")
             raise InvalidInput(
-                f"MuJoCo cannot be imported with MUJOCO_GL={backend}: {_one_line(error)}; unset "
+                f"MuJoCo cannot be imported with MUJOCO_GL={backend}: {message_of(error)}; unset "
                 "the variable, and zorank chooses a backend that works"
             ) from error
         mujoco.set_mju_user_warning(lambda message: None)
-
-
-def _one_line(error: BaseException) -> str:
-    return " ".join(str(error).split()).removesuffix(".")[:200]

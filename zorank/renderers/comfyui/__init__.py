@@ -9,7 +9,7 @@ with ComfyUI, and `zorank_noise` is a node for its side.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from zorank.renderers.comfyui.widgets import Widget
 from zorank.renderers.interface import RendererKind
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.pictures import jpeg, opened
-from zorank.types import Exhibit, Vector
+from zorank.types import Exhibit, Vector, Vectors
 
 URL = "http://127.0.0.1:8188"
 """Where ComfyUI listens by default."""
@@ -60,7 +60,6 @@ class ComfyUI:
     title = "ComfyUI"
     description = "A workflow of yours, on your ComfyUI: its noise and its widgets are searched."
     media_type = "image/jpeg"
-    space = "gaussian"
     export_name = "workflow.json"
 
     def __post_init__(self) -> None:
@@ -127,10 +126,7 @@ class ComfyUI:
             )
 
     def render(
-        self,
-        candidates: Iterable[Vector],
-        progress: Progress | None = None,
-        preview: Preview | None = None,
+        self, candidates: Vectors, progress: Progress | None = None, preview: Preview | None = None
     ) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order.
 

@@ -8,14 +8,14 @@ parts, `adapters` loads LoRAs, `samplers` selects deterministic samplers, `files
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank.errors import InvalidInput, RenderError, ZorankError
+from zorank.errors import InvalidInput, RenderError, ZorankError, one_line
 from zorank.renderers import latents
 from zorank.renderers.diffusers import (
     adapters,
@@ -36,7 +36,7 @@ from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.options import option
 from zorank.renderers.pictures import jpeg
 from zorank.renderers.starts import Seed
-from zorank.types import Exhibit, Vector
+from zorank.types import Exhibit, Vector, Vectors
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,8 @@ class Diffusers:
     config: str = option(
         "", "For a .safetensors model: a folder with the files of its family.", path=files.absolute
     )
-    sampler: str = option(
-        "dpm++", "Only samplers that give a point one picture.", choices=samplers.SAMPLERS
-    )
-    spacing: str = option(
-        "own", "The noise levels; trailing for Turbo and Lightning.", choices=samplers.SPACINGS
-    )
+    sampler: str = option("dpm++", "All give a point one picture.", choices=samplers.SAMPLERS)
+    spacing: str = option("own", "trailing for Turbo and Lightning.", choices=samplers.SPACINGS)
     steps: int = option(20, "Denoising steps; more are slower and finer.")
     guidance: float = option(7.5, "How closely the prompt is followed.")
     width: int = option(0, "In pixels; 0 is the default of the model.")
@@ -186,10 +182,7 @@ class Diffusers:
         return replace(self, **{**stored, "pipeline": self.pipeline})
 
     def render(
-        self,
-        candidates: Iterable[Vector],
-        progress: Progress | None = None,
-        preview: Preview | None = None,
+        self, candidates: Vectors, progress: Progress | None = None, preview: Preview | None = None
     ) -> list[Exhibit]:
         """One JPEG picture for each candidate, in their order.
 
@@ -204,7 +197,7 @@ class Diffusers:
         return self._pictures([candidate], lambda share: None)[0]
 
     @property
-    def look(self) -> Callable[[Iterable[Vector]], NDArray[np.float64]] | None:
+    def look(self) -> Callable[[Vectors], NDArray[np.float64]] | None:
         """Describes drafts of candidates; None without drafts."""
         if not self.drafts:
             return None
@@ -342,8 +335,7 @@ def _exhibit(picture: NDArray[np.uint8]) -> Exhibit:
 
 
 def _failed(error: Exception) -> RenderError:
-    said = " ".join(f"{type(error).__name__}: {error}".split())
-    return RenderError(f"the model failed ({said:.200}); the run is unchanged: try again")
+    return RenderError(f"the model failed ({one_line(error)}); the run is unchanged: try again")
 
 
 __all__ = ["PARTS", "Diffusers"]

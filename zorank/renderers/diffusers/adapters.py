@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from zorank.errors import InvalidInput, short
-from zorank.renderers.diffusers.files import check_weights_file, one_line
+from zorank.errors import InvalidInput, short, unreadable
+from zorank.renderers.diffusers.files import check_weights_file
 
 MOST = 16
 """The largest number of LoRAs."""
@@ -140,20 +140,18 @@ def _name(number: int) -> str:
 
 def _load_one(pipeline: Any, adapter: Adapter, name: str, folder: str) -> None:
     path = Path(adapter.file).expanduser()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # peft warns of a second LoRA
-            pipeline.load_lora_weights(
-                str(path.parent), weight_name=path.name, adapter_name=name, local_files_only=True
-            )
+    advice = "it must be a LoRA that was trained for a model of this family"
+    with (
+        unreadable(f"the LoRA {path} does not fit the model {folder}", advice),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore", UserWarning)  # peft warns of a second LoRA
+        pipeline.load_lora_weights(
+            str(path.parent), weight_name=path.name, adapter_name=name, local_files_only=True
+        )
         parts = pipeline.get_list_adapters()
-    except Exception as error:  # files of other programs may raise anything
-        raise InvalidInput(
-            f"the LoRA {path} does not fit the model {folder} ({one_line(error):.200}); it must "
-            "be a LoRA that was trained for a model of this family"
-        ) from error
     if not any(name in names for names in parts.values()):
         raise InvalidInput(
             f"the LoRA {path} changes nothing in the model {folder}: none of its weights has a "
-            "place there; it must be a LoRA that was trained for a model of this family"
+            f"place there; {advice}"
         )

@@ -27,11 +27,6 @@ NOT_IN_FILES = ("safety_checker", "feature_extractor", "image_encoder")
 """Parts that single files do not have, and that pipelines do without."""
 
 
-def one_line(error: BaseException) -> str:
-    """Return the kind and the words of an error in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
-
-
 def locate(name: str) -> Path:
     """Return the folder or the single file of a model from its path or hub id."""
     if not name:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from zorank.errors import InvalidInput, MissingExtra, ZorankError
+from zorank.errors import InvalidInput, MissingExtra, unreadable
 from zorank.renderers.diffusers import adapters
 from zorank.renderers.diffusers.adapters import Adapter
 from zorank.renderers.diffusers.files import (
@@ -24,7 +24,6 @@ from zorank.renderers.diffusers.files import (
     locate_config,
     missing,
     missing_config,
-    one_line,
     read_index,
 )
 
@@ -144,14 +143,10 @@ def _load(place: Path, device: str, dtype: str, loras: Sequence[Adapter], config
     check_kind(name, kind, f"in {folder}", diffusers)
     device = _device(torch) if device == "auto" else device
     number = _dtype(torch, device, index) if dtype == "auto" else getattr(torch, dtype)
-    try:
+    advice = "if files are missing or cut short, download it again"
+    with unreadable(f"the pipeline in {place} cannot be loaded", advice):
         pipeline = _from_files(diffusers, kind, place, folder, number)
         pipeline.to(device)
-    except Exception as error:  # a damaged or incomplete folder may raise anything
-        raise InvalidInput(
-            f"the pipeline in {place} cannot be loaded ({one_line(error):.300}); if files are "
-            "missing or cut short, download it again"
-        ) from error
     names = adapters.load(pipeline, loras, str(place))
     pipeline.set_progress_bar_config(disable=True)
     torch.backends.cudnn.benchmark = False  # it may choose another algorithm each time
@@ -177,7 +172,7 @@ def _config_of(file: Path, config: str) -> Path:
     from diffusers.loaders import single_file_utils as single
     from safetensors import safe_open
 
-    try:
+    with unreadable(f"the model {file} cannot be read", "download it again"):
         with safe_open(file, "pt") as opened:
             names = list(opened.keys())
             if any("lora" in name for name in names):
@@ -190,12 +185,6 @@ def _config_of(file: Path, config: str) -> Path:
             shapes = {name: _Shaped(tuple(opened.get_slice(name).get_shape())) for name in names}
         recognise: Any = single.fetch_diffusers_config
         family = str(recognise(shapes)["pretrained_model_name_or_path"])
-    except ZorankError:
-        raise
-    except Exception as error:  # a damaged file may raise anything
-        raise InvalidInput(
-            f"the model {file} cannot be read ({one_line(error):.200}); download it again"
-        ) from error
     try:
         return locate_config(family, file)
     except MissingExtra:

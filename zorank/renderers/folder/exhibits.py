@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from io import BytesIO
 
-from zorank.errors import InvalidInput, required_by
+from zorank.errors import InvalidInput, required_by, unreadable
 from zorank.renderers.folder.kinds import SOUND
 from zorank.renderers.folder.table import Row
 from zorank.types import Exhibit
@@ -32,27 +32,23 @@ def picture(content: bytes, size: int) -> Exhibit:
     """Return a picture as JPEG, upright, with sides of at most `size` pixels."""
     with required_by("a folder of pictures", "pillow", "studio"):
         from PIL import Image, ImageOps
-    try:
-        with Image.open(BytesIO(content)) as opened:
-            if opened.width * opened.height > MAX_PIXELS:
-                raise InvalidInput(
-                    f"a picture of {opened.width} × {opened.height} pixels is too large; at most "
-                    f"{MAX_PIXELS // 1_000_000} million can be shown"
-                )
-            opened.draft("RGB", (size, size))
-            shown = ImageOps.exif_transpose(opened)
-            shown.thumbnail((size, size), Image.Resampling.LANCZOS)
-            if shown.mode in ("RGBA", "LA", "PA") or "transparency" in shown.info:
-                on_white = Image.new("RGBA", shown.size, "white")
-                shown = Image.alpha_composite(on_white, shown.convert("RGBA"))
-            file = BytesIO()
-            shown.convert("RGB").save(file, "JPEG", quality=90)
-    except InvalidInput:
-        raise
-    except Exception as error:  # a damaged file may raise anything
-        raise InvalidInput(
-            f"a picture cannot be decoded ({type(error).__name__}: {error}); replace the file"
-        ) from error
+    with (
+        unreadable("a picture cannot be decoded", "replace the file"),
+        Image.open(BytesIO(content)) as opened,
+    ):
+        if opened.width * opened.height > MAX_PIXELS:
+            raise InvalidInput(
+                f"a picture of {opened.width} × {opened.height} pixels is too large; at most "
+                f"{MAX_PIXELS // 1_000_000} million can be shown"
+            )
+        opened.draft("RGB", (size, size))
+        shown = ImageOps.exif_transpose(opened)
+        shown.thumbnail((size, size), Image.Resampling.LANCZOS)
+        if shown.mode in ("RGBA", "LA", "PA") or "transparency" in shown.info:
+            on_white = Image.new("RGBA", shown.size, "white")
+            shown = Image.alpha_composite(on_white, shown.convert("RGBA"))
+        file = BytesIO()
+        shown.convert("RGB").save(file, "JPEG", quality=90)
     return Exhibit("image/jpeg", file.getvalue())
 
 

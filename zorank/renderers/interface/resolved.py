@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from numbers import Integral
 from typing import Any
@@ -16,7 +16,7 @@ from zorank.protocols import Renderer
 from zorank.renderers.interface.hooks import Preview, Progress
 from zorank.renderers.interface.reading import method, read, takes_parameter, text, title
 from zorank.spaces import SearchSpace
-from zorank.types import Exhibit, Vector
+from zorank.types import Exhibit, Vector, Vectors
 
 _DIGEST = re.compile(r"[\w-]{1,64}", re.ASCII)
 
@@ -86,10 +86,7 @@ class ResolvedRenderer:
         return str(read(self.renderer, "note"))
 
     def render(
-        self,
-        candidates: Iterable[Vector],
-        progress: Progress | None = None,
-        preview: Preview | None = None,
+        self, candidates: Vectors, progress: Progress | None = None, preview: Preview | None = None
     ) -> list[Exhibit]:
         """One exhibit for each candidate, in their order.
 
