@@ -26,7 +26,7 @@ from zorank.types import Vector
 VERSION = "items 1"
 OURS, OUR_PAIRS = "rank-items", "rank-items, pairs"
 MARKS = (120, 240, 360, 600, 900)
-"""Items shown when τ is measured: 20 to 150 slates of six, 60 to 450 pairs."""
+"""Numbers of items shown at which τ is measured: 20 to 150 slates of six, 60 to 450 pairs."""
 
 RIVALS = {
     OURS: ("random slates", "TrueSkill, six", "TrueSkill, pairs", "merge sort"),
