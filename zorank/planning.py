@@ -1,4 +1,4 @@
-"""How many candidates to show a person, and how many of them to have ranked.
+"""Recommends how many candidates to show a person, and how many of them to have ranked.
 
 The paper leaves this open. For a linear f, the quality of the direction that one answer gives can
 be computed exactly from the order statistics of normal variables. Divided by a person's time under

@@ -77,7 +77,7 @@ def from_callable(
 
 
 def as_text(exhibit: Exhibit) -> Exhibit | str:
-    """Return the text of an exhibit that is one, else the exhibit."""
+    """Return the content of a text exhibit; return any other exhibit as it is."""
     if not exhibit.media_type.startswith("text/"):
         return exhibit
     return exhibit.data.decode("utf-8", errors="replace")
