@@ -74,7 +74,7 @@ def start_of(renderer: ResolvedRenderer, given: str | Sequence[float] | Vector) 
     """Return the start of a run, a candidate of the renderer."""
     if renderer.item_names is not None:
         raise InvalidInput(
-            f"{renderer.title} shows a finite set, which has no start; leave the start open"
+            f"{renderer.title} shows a finite set, which has no start; leave the start empty"
         )
     if isinstance(given, str):
         seed = Seed.parse(given)

@@ -55,7 +55,7 @@ class FolderFiles:
             item = self._item(entry, kind, left_out)
             if item is not None:
                 found[kind.name].append(item)
-        chosen = max(KINDS, key=lambda kind: len(found[kind.name]))  # the first of equals
+        chosen = max(KINDS, key=lambda kind: len(found[kind.name]))  # of equal files, the first
         for kind in KINDS:
             if kind is not chosen:
                 for item in found[kind.name]:

