@@ -23,7 +23,7 @@ PURPOSE = b"zorank studio: key of session cookies, version 1"
 
 @dataclass(frozen=True)
 class Claim:
-    """What the readable part of a cookie says; a signature must confirm it."""
+    """The readable part of a cookie; a signature must confirm it."""
 
     run: str
     expires: int
