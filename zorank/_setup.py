@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 KEY = "space"
-"""Where a run's metadata have its space."""
+"""The key of a run's space in its metadata."""
 
 
 def set_up(

@@ -1,4 +1,4 @@
-"""How much noise in the answers shortens the expected direction.
+"""Factors by which noise in the answers shortens the expected direction.
 
 For a linear f with slope |∇f|, which every smooth f is as μ → 0, E⟨∇f, g̃⟩ from noisy full rankings
 is a factor from 0 to 1 times that from exact ones. These are the factors for the oracles of

@@ -84,7 +84,7 @@ STUDIES = (
     Study((1000,), tuple(SINGLE), (500,)),
     Study((10_000,), LARGEST, (500,), points_per_dim=5),
 )
-"""What the documentation reports; instances and seeds that were not used for tuning."""
+"""The studies in the documentation; instances and seeds that were not used for tuning."""
 
 
 def studies(

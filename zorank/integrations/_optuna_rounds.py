@@ -35,7 +35,7 @@ Told = dict[int, FrozenTrial]
 
 @dataclass(frozen=True)
 class Place:
-    """What a trial evaluates.
+    """The place of a trial in a run: a round and a position on its slate.
 
     Attributes:
         space: the digest of the search space.

@@ -75,7 +75,7 @@ class Shown:
 
 
 class Questions(Protocol):
-    """Where slates come from and answers go."""
+    """The source of slates, which also takes their answers."""
 
     def shown(self) -> Shown:
         """Return the slate that waits, as it is on screen."""

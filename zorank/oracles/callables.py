@@ -15,7 +15,7 @@ from zorank.slates import Slate
 from zorank.types import Answer, Exhibit, Poll, Values, Vector
 
 Shown: TypeAlias = "Exhibit | str | Vector"
-"""What the function gets of each candidate: a text as a str, else the exhibit or the vector."""
+"""The argument for each candidate: a text as a str, else the exhibit or the vector."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a run starts: at a vector, or at the noise that another program draws from a seed.
+"""Starts of runs: a vector, or the noise that another program draws from a seed.
 
 A seed is written `seed:1234`, or `seed:1234:cuda` for noise that was drawn on an Nvidia GPU; the
 size of the picture may follow, such as `seed:1234:cuda:512x768`, because noise depends on it.

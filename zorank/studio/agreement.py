@@ -1,4 +1,4 @@
-"""How far raters agree, and the weights of their ballots that follow from it.
+"""The agreement of raters, and the weights of ballots that follow from it.
 
 A rater's agreement is the share of their comparisons that the others, taken together, make the
 same way. If raters err independently and each is right with probability p, the optimal weight of

@@ -49,7 +49,7 @@ OPEN_PATHS = ("/static/", "/openapi.json")
 """Paths that everybody may read: the files of the pages, the description of the interface."""
 LARGEST_BODY = 256 * 1024
 UPLOADS = {"/api/photos": LARGEST_FILE, "/api/runs": 4 * 1024 * 1024}
-"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: photos, and
+"""Paths to which only the owner may send larger bodies, and their limits in bytes: photos, and
 runs that start at a vector."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""

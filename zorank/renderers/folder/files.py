@@ -27,7 +27,7 @@ _SCRIPTS = {".svg": "SVG", ".svgz": "SVG", ".html": "HTML", ".htm": "HTML"}
 
 @dataclass
 class LeftOut:
-    """Why files of a folder are not ranked: reason → names."""
+    """The files of a folder that are not ranked: reason → names."""
 
     reasons: dict[str, list[str]] = field(default_factory=dict)
 

@@ -32,7 +32,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run ranks.
+    """The things that a run ranks.
 
     Attributes:
         kind: picture, sound, text, or row for a table.

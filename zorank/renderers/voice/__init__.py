@@ -33,7 +33,7 @@ LOOK_LENGTH = 60
 """The style vectors that `look` compares are those for a text of this many phonemes."""
 
 PACE, SEMITONES = 0.12, 2.5
-"""What one standard deviation of the last two numbers changes: log2 of the speed; the pitch."""
+"""The change per standard deviation of the last two numbers: log2 of the speed; the pitch."""
 
 FARTHEST = 2.5
 """Pace and pitch of a candidate further out are those at this many standard deviations."""

@@ -39,7 +39,7 @@ class RaterInfo(BaseModel):
 
 
 class JudgeAgreement(BaseModel):
-    """How far people and the judge agreed in recent rounds."""
+    """The agreement of people and the judge in recent rounds."""
 
     name: str
     agreement: float | None
