@@ -98,8 +98,8 @@ def judges(
     are three parts:
 
     people: rank-process, Algorithm 3 of the paper, sep-CMA-ES, picking the best neighbour, and
-    picking from as many random pictures, for two tastes, three noises and three dimensions. The
-    radius of the other methods is the best in hindsight.
+    picking from equally many random pictures, for two tastes, three noises and three dimensions.
+    The radius of the other methods is the best in hindsight.
 
     judges: raters who rank only the best few, give some random answers, do not see small
     differences, or tire.

@@ -73,6 +73,6 @@ def _widget_class() -> type[RankWidget]:
 
 
 def _order_text(answer: Ranking) -> str:
-    """Return an answer in the manner of the terminal: "3 1=4"."""
+    """Return an answer as it is typed in the terminal: "3 1=4"."""
     groups = ("=".join(map(str, group)) for group in answer.best)
     return f"ranked: {' '.join(groups) or 'no difference'}"

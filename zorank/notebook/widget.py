@@ -134,7 +134,7 @@ class RankWidget(anywidget.AnyWidget):
             kind = str(action.get("kind"))
             if kind not in actions:
                 raise InvalidInput(
-                    f"{short(kind)} is no action; known: {', '.join(sorted(actions))}"
+                    f"{short(kind)} is not an action; known: {', '.join(sorted(actions))}"
                 )
             actions[kind](action)
         except Exception as error:

@@ -57,7 +57,7 @@ def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
 
 
 def agreement_with(judge: Ranking, person: Ranking, m: int) -> Agreement:
-    """Count the pairs that a person ordered and a judge orders alike; the judge's ties count half.
+    """Count the pairs that a person and a judge order the same way; a judge's ties count half.
 
     Pairs that the person left open are not counted.
     """

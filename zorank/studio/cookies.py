@@ -39,7 +39,7 @@ class Claim:
 
     @classmethod
     def decode(cls, text: str) -> Claim | None:
-        """Return the claim of a cookie, or None if this is none."""
+        """Return the claim of a cookie, or None if this is not a claim."""
         try:
             padded = text + "=" * (-len(text) % 4)
             claimed = urlsafe_b64decode(padded.encode("ascii")).decode()

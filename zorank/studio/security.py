@@ -243,9 +243,9 @@ class GuardMiddleware:
     async def _refusal(self, request: Request) -> tuple[int, str] | None:
         if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
             return None
-        return self.guard.refusal(request) or await self._stranger(request)
+        return self.guard.refusal(request) or await self._authenticate(request)
 
-    async def _stranger(self, request: Request) -> tuple[int, str] | None:
+    async def _authenticate(self, request: Request) -> tuple[int, str] | None:
         """Identify the sender of a request; return status and sentence if it is refused."""
         try:
             access = await self.guard.identify(request)

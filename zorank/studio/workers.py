@@ -54,7 +54,7 @@ class Inherited:
 
 
 def check_workers(count: int, store_url: str | None) -> None:
-    """Raise InvalidInput if this system or this store cannot have so many workers."""
+    """Raise InvalidInput if this system or this store cannot have this many workers."""
     if not 1 <= count <= 64:
         raise InvalidInput(f"--workers must be from 1 to 64, found {count}")
     if count > 1 and sys.platform == "win32":

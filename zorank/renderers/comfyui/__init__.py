@@ -256,7 +256,7 @@ def _text(given: str) -> str:
             raise InvalidInput(f"the workflow {given} is larger than {workflow.MAX_BYTES:,} bytes")
         found = path.read_text("utf-8")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not a text"
         raise InvalidInput(
             f"the workflow {short(given)} cannot be read ({reason}); name a file in the API format"
         ) from error
@@ -267,7 +267,11 @@ def _exhibit(file: bytes, what: str) -> Exhibit:
     """Encode a picture again: without the metadata in which ComfyUI stores the workflow."""
     try:
         return Exhibit("image/jpeg", jpeg(opened(file)))
-    except (OSError, ValueError, SyntaxError) as error:  # Pillow's, for files that are no pictures
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+    ) as error:  # the file is not a picture
         raise RenderError(
             f"{what} that ComfyUI sent cannot be decoded ({error}); {UNCHANGED}: try again"
         ) from error

@@ -74,7 +74,7 @@ def _parse_one(text: str, nodes: Nodes) -> Widget:
     value = inputs[name]
     if is_link(value):
         raise InvalidInput(
-            f"{node_id}.{name} is linked to another node, so it is no widget; "
+            f"{node_id}.{name} is linked to another node, so it is not a widget; "
             f"tune a widget of {label(nodes, value[0])}"
         )
     if isinstance(value, bool) or not isinstance(value, int | float):

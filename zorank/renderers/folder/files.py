@@ -115,7 +115,7 @@ class FolderFiles:
             elif not entry.is_file(follow_symlinks=False):
                 left_out.add(entry.name, "links are not followed; copy the file")
             elif not _is_plain(entry.name):
-                left_out.add(entry.name, "the name has control characters or is no text; rename")
+                left_out.add(entry.name, "the name has control characters or is not text; rename")
             else:
                 yield entry, kind
 

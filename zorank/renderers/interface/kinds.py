@@ -94,7 +94,7 @@ class RendererKind:
         return self.options.keys() >= set(options)
 
     def filled(self, given: Mapping[str, Any]) -> RendererKind:
-        """Return this kind with other defaults for new runs, from whoever starts the program.
+        """Return this kind with other defaults for new runs, as given when the program starts.
 
         A file that an option names is copied now, and copied again for every new run.
         """

@@ -34,7 +34,9 @@ class RaterInfo(BaseModel):
 
     name: str
     answers: int
-    agreement: float | None = Field(description="share of comparisons that others make alike")
+    agreement: float | None = Field(
+        description="share of comparisons that others make the same way"
+    )
     weight: float = Field(description="of a ballot; 1 where the optimizer learns it itself")
 
 
