@@ -66,7 +66,7 @@ def test_the_evidence_of_no_difference_is_its_probability(alike):
     assert posterior.log_evidence == pytest.approx(math.log(close.all(axis=0).mean()), abs=0.06)
 
 
-def test_what_looks_alike_is_believed_to_be_close():
+def test_no_difference_implies_similar_utility():
     comparisons, _ = heard(Ranking.no_difference())
     doubts = [
         fit_posteriors(FAR, comparisons, [Hyperparameters(noise=0.05, threshold=t)])[0].difference(
@@ -97,7 +97,7 @@ def test_the_mean_follows_the_ranking():
     assert np.argsort(-mean).tolist() == [3, 1, 0, 2, 5, 4]
 
 
-def test_what_is_near_a_favourite_is_liked_and_what_is_far_is_uncertain():
+def test_similar_candidates_share_utility_and_distant_ones_are_uncertain():
     dists = np.array([[0.0, 2.0, 0.01], [2.0, 0.0, 2.0], [0.01, 2.0, 0.0]])
     comparisons, _ = heard(Ranking.pair(0, 1))
     posterior = fit_posteriors(dists, comparisons, [Hyperparameters(lengthscale=0.5)])[0]
@@ -154,7 +154,7 @@ def test_a_careless_rater_counts_less(spread_out):
     assert found.rater_factors[1] > 1.5 * found.rater_factors[0]
 
 
-def test_a_ballot_without_weight_is_not_heard():
+def test_ballots_of_weight_0_are_ignored():
     comparisons, raters = heard(
         Poll((Ballot("a", Ranking.of([1, 0])), Ballot("b", Ranking.of([0]), 0)))
     )
@@ -162,7 +162,7 @@ def test_a_ballot_without_weight_is_not_heard():
     assert len(comparisons) == 5
 
 
-def test_a_single_absurd_answer_does_not_turn_a_belief_round():
+def test_one_contradictory_answer_does_not_reverse_the_posterior():
     orders = [Ranking.of([0, 1, 2, 3, 4, 5])] * 6
     before, after = (
         fit_posteriors(FAR, heard(*orders, *extra)[0], [Hyperparameters(noise=0.05)])[0].mean(FAR)
