@@ -118,8 +118,8 @@ def test_undo_shows_the_round_again_with_its_answer(run, page):
         ({"kind": []}, "not an action"),
         ({"kind": "answer", "slate": 1, "order": [9]}, "position 9 is not on a slate of 6"),
         ({"kind": "answer", "slate": 1, "order": [1, 1]}, "1"),
-        ({"kind": "answer", "slate": 1, "order": "0"}, "an order is a list"),
-        ({"kind": "answer", "slate": 1}, "an order is a list"),
+        ({"kind": "answer", "slate": 1, "order": "0"}, "an order must be a list"),
+        ({"kind": "answer", "slate": 1}, "an order must be a list"),
         ({"kind": "answer", "slate": 7, "order": [0]}, "no longer on screen"),
     ],
 )
