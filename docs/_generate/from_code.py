@@ -28,7 +28,7 @@ def cli_page() -> str:
             names = ", ".join(f"`{name}`" for name in parameter.opts)
             if parameter.param_type_name == "argument":
                 names = f"`{parameter.name.upper()}`"
-            unset = parameter.default is None or parameter.default is False
+            unset = parameter.default is False or parameter.default in (None, "")
             default = "" if unset else f"`{parameter.default}`"
             lines.append(f"| {names} | {default} | {getattr(parameter, 'help', '') or ''} |")
         lines.append("")
