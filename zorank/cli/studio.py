@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from zorank import renderers
 from zorank.cli.common import (
     allow_environment,
     load_object,
@@ -16,11 +17,13 @@ from zorank.cli.common import (
     read_values,
 )
 from zorank.errors import InvalidInput, MissingExtra
+from zorank.oracles import JUDGES
 
 HELP = {
     "folder": "Rank what is there: the pictures, sounds or texts of a folder, or the rows of a "
     "table (.csv, .tsv).",
-    "renderer": "Offer only this renderer: a name, or your own as module:object.",
+    "renderer": f"Offer only this renderer: {', '.join(renderers.REGISTRY)}, comfyui, or your "
+    "own as module:object.",
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, a .safetensors file, or the hub id of a downloaded "
@@ -46,7 +49,8 @@ HELP = {
     "docs/deploy.md lists them.",
     "log_level": "What the log has: debug, info (with a line for each request), warning, error.",
     "log_format": "How the log is written: text, or json (one object a line).",
-    "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
+    "judge": f"The model that pre-sorts pictures: {', '.join(JUDGES)}, or your own as "
+    "module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
     "paper's Algorithm 3; by default, the renderer's speed decides between the first two.",
