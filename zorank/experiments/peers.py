@@ -24,8 +24,12 @@ from zorank.types import Vector
 
 
 def revision_of(peer: str) -> int:
-    """Return the revision of an optimizer of zorank; 0 for one of another library."""
-    return optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0
+    """Return the revision of an optimizer of zorank; 0 for one of another library.
+
+    A name may be followed by a colon and how it differs from the defaults.
+    """
+    name = peer.partition(":")[0]
+    return optimizers.REGISTRY[name].revision if name in optimizers.REGISTRY else 0
 
 
 class Contender(Protocol):
