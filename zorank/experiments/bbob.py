@@ -22,7 +22,7 @@ import numpy as np
 from zorank import rng
 from zorank.errors import InvalidInput, check_names, required_by
 from zorank.experiments.auto_variants import VARIANTS
-from zorank.experiments.peers import GUESTS, PEERS, Contender, revision_of
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 from zorank.types import Vector
@@ -42,7 +42,7 @@ GROUPS = {
 FUNCTIONS = tuple(f for group in GROUPS.values() for f in group)
 SIGMA0 = 2.0
 OURS, RIVAL = "auto", "pycma"
-CONTENDERS = {**PEERS, **GUESTS, **VARIANTS}
+CONTENDERS = {**PEERS, **OPTIONAL_PEERS, **VARIANTS}
 
 
 F = TypeVar("F")
