@@ -68,7 +68,7 @@ class TestStores(StoreContract):
         assert np.asarray(Run.open(store, "a").ask()).tobytes() == shown[0]
 
 
-def test_what_was_shown_tells_no_lines_apart():
+def test_equality_of_rounds_ignores_slates():
     assert Round(0, 1.0, slate=SLATE) == Round(0, 1.0)
     assert "slate" not in repr(Round(0, 1.0, slate=SLATE))
 

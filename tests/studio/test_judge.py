@@ -203,7 +203,7 @@ def test_only_the_last_ten_rounds_are_spoken_of(store):
     assert shares(client, run_id) == [0.0] * 2 + [1.0] * 10
 
 
-def test_a_judge_keeps_nobody_waiting_and_its_look_counts_when_it_comes(store):
+def test_answers_do_not_wait_for_a_slow_judge_whose_scores_count_later(store):
     slow = Slow()
     client = studio(store, slow, "mine:slow")
     run_id = new_run(client)
@@ -336,7 +336,7 @@ def test_judges_are_offered_for_the_renderers_whose_pictures_they_know(store):
     assert not any(judge["default"] for judge in found.values())
 
 
-def test_a_judge_without_what_it_looks_with_is_not_offered(store, monkeypatch):
+def test_a_judge_without_its_packages_is_not_offered(store, monkeypatch):
     monkeypatch.setattr(CLIP, "requires", ("a_module_that_nobody_has",))
     assert set(offered(studio(store, None))) == {"dream"}
 

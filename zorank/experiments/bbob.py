@@ -101,10 +101,10 @@ def run_trial(trial: Trial[int]) -> Row:
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, trial.dim)
     contender = CONTENDERS[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
-    return race(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
+    return hit_points(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
 
 
-def race(
+def hit_points(
     contender: Contender,
     f: Callable[[NDArray[np.float64]], Vector],
     optimum: float,
@@ -176,7 +176,7 @@ def instance_range(text: str) -> tuple[int, ...]:
     """Return the instances FIRST, …, LAST of a text such as 61-65."""
     first, _, last = text.partition("-")
     if not (first.isdigit() and (last or first).isdigit() and int(first) <= int(last or first)):
-        raise InvalidInput(f"instances are FIRST-LAST, such as 61-65, found {text!r}")
+        raise InvalidInput(f"instances must be FIRST-LAST, such as 61-65, found {text!r}")
     return tuple(range(int(first), int(last or first) + 1))
 
 
