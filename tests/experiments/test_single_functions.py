@@ -9,8 +9,9 @@ from zorank import rng
 from zorank.errors import InvalidInput
 from zorank.experiments.auto_variants import VARIANTS
 from zorank.experiments.bbob import Trial as Race
-from zorank.experiments.bbob import run_trial as race
-from zorank.experiments.single_function_peers import TOP, RestartedPycma
+from zorank.experiments.bbob import run_trial as hit_points
+from zorank.experiments.peers import OPTIONAL_PEERS
+from zorank.experiments.single_function_peers import TOP
 from zorank.experiments.single_functions import PARTS, Study, Trial, report, run_trial
 from zorank.problems import sphere
 
@@ -62,7 +63,7 @@ def test_peers_of_the_best_three_do_not_see_the_order_of_the_others(peer):
 
 
 def test_pycma_restarts_with_twice_the_population():
-    contender = RestartedPycma(np.ones(2), 1.0, 0)
+    contender = OPTIONAL_PEERS["pycma IPOP"](np.ones(2), 1.0, 0)
     sizes = set()
     for _ in range(200):
         candidates = contender.ask()
@@ -99,5 +100,5 @@ def test_a_study_without_trials_is_refused():
 
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_variants_of_auto_differ_from_it(name):
-    default, variant = (race(Race(peer, 8, 1, 5, 60))["hits"] for peer in ("auto", name))
+    default, variant = (hit_points(Race(peer, 8, 1, 5, 60))["hits"] for peer in ("auto", name))
     assert default != variant

@@ -36,12 +36,14 @@ class Case:
         noise: the standard deviation of the noise.
         rival: the setting of ZO-RankSGD.
         seeds: of the runs of both methods.
+        points: the number of candidates of each run.
     """
 
     problem: str
     noise: float
     rival: Setting
     seeds: tuple[int, ...]
+    points: int
 
     @property
     def where(self) -> str:
@@ -50,10 +52,10 @@ class Case:
 
     def trials(self, setting: Setting) -> list[Trial]:
         """Return one trial per seed."""
-        return trials_of(self.problem, DIM, setting, POINTS, self.seeds, self.noise)
+        return trials_of(self.problem, DIM, setting, self.points, self.seeds, self.noise)
 
 
-def cases_of(file: Path) -> list[Case]:
+def cases_of(file: Path, points: int = POINTS) -> list[Case]:
     """Return the cases of a file that `zorank reproduce noise` wrote."""
     with unreadable(f"{file} has no tuned settings", "pass noise.json of zorank reproduce noise"):
         lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
@@ -63,6 +65,7 @@ def cases_of(file: Path) -> list[Case]:
                 line["noise"],
                 Setting(RIVAL, tuple(line["options"].items())),
                 tuple(line["seeds"]),
+                points,
             )
             for line in lines
             if line["method"] == RIVAL
@@ -88,7 +91,7 @@ def report(cases: Sequence[Case], rows: Mapping[Trial, Row]) -> Report:
         claim
         for case, (ours, theirs) in pairs.items()
         for claim in ratio_claims(
-            "auto ahead of ZO-RankSGD", "", case.where, ours, theirs, [POINTS]
+            "auto ahead of ZO-RankSGD", "", case.where, ours, theirs, [case.points]
         )
     ]
     return Report(
@@ -99,10 +102,10 @@ def report(cases: Sequence[Case], rows: Mapping[Trial, Row]) -> Report:
             "command": "zorank bench noise",
             "revision": optimizers.REGISTRY[OURS].revision,
             "seeds": len(cases[0].seeds),
-            "points": POINTS,
+            "points": cases[0].points,
             "rows": [
                 {"where": case.where}
-                | {c.setting.method: float(c.at(POINTS).mean()) for c in pair}
+                | {c.setting.method: float(c.at(case.points).mean()) for c in pair}
                 for case, pair in pairs.items()
             ],
             "claims": [claim.to_json() for claim in claims],

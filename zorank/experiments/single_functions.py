@@ -17,9 +17,9 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput, check_names
-from zorank.experiments.peers import PEERS, Contender, revision_of
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
-from zorank.experiments.single_function_peers import RESTARTS, TOP
+from zorank.experiments.single_function_peers import TOP
 from zorank.experiments.sweep import Row, Sweep
 from zorank.problems import BentCigar, RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.types import Vector
@@ -41,7 +41,7 @@ FUNCTIONS: Mapping[str, Callable[[int, int], Function]] = {
 
 CONTENDERS: Mapping[str, Callable[[Vector, float, int], Contender]] = {
     **PEERS,
-    **RESTARTS,
+    **OPTIONAL_PEERS,
     **TOP,
 }
 
@@ -112,7 +112,7 @@ def _many(dims: Sequence[int], seeds: Sequence[int]) -> Iterable[Trial]:
 
 
 def _restarts(dims: Sequence[int], seeds: Sequence[int]) -> Iterable[Trial]:
-    for d, peer, seed in product(dims or (2, 5, 10), ("auto", *RESTARTS), seeds):
+    for d, peer, seed in product(dims or (2, 5, 10), ("auto", "pycma IPOP", "pycma BIPOP"), seeds):
         yield Trial("restarts", peer, "Rastrigin", d, seed, 5000 * d, (1e-6,), relative=False)
 
 
