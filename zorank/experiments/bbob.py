@@ -21,6 +21,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput, check_names, required_by
+from zorank.experiments.auto_variants import VARIANTS
 from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
@@ -41,6 +42,7 @@ GROUPS = {
 FUNCTIONS = tuple(f for group in GROUPS.values() for f in group)
 SIGMA0 = 2.0
 OURS, RIVAL = "auto", "pycma"
+CONTENDERS = {**PEERS, **OPTIONAL_PEERS, **VARIANTS}
 
 
 F = TypeVar("F")
@@ -85,7 +87,7 @@ class Study:
     functions: tuple[int, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        check_names("peer", self.peers, (*PEERS, *OPTIONAL_PEERS))
+        check_names("peer", self.peers, tuple(CONTENDERS))
 
     def trials(self) -> list[Trial[int]]:
         """Return all trials by instance, so that the remaining time can be estimated."""
@@ -98,9 +100,7 @@ def run_trial(trial: Trial[int]) -> Row:
     f, optimum = bbob(trial.function, trial.instance, trial.dim)
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, trial.dim)
-    contender = {**PEERS, **OPTIONAL_PEERS}[trial.peer](
-        x0, SIGMA0, 1000 * trial.function + trial.instance
-    )
+    contender = CONTENDERS[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
     return hit_points(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
 
 

@@ -20,8 +20,9 @@ def field(
         list[str] | None,
         typer.Option(
             help="An optimizer: auto, pycma, pycma diagonal, pycma VkD, cmaes CMA, cmaes SepCMA. "
-            "These need other libraries and run only if named: nevergrad OnePlusOne, nevergrad "
-            "CMA, nevergrad DE, pypop7 LM-MA-ES."
+            "These run only if named: pycma IPOP, pycma BIPOP, cmaes LRA (adaptive learning "
+            "rates), variants such as 'auto: no quadratic model' and, with other libraries, "
+            "nevergrad OnePlusOne, nevergrad CMA, nevergrad DE, pypop7 LM-MA-ES."
         ),
     ] = None,
     instances: Annotated[
