@@ -111,6 +111,18 @@ def send(case, app, token):
     return case.call(app=app, headers={"Authorization": f"Bearer {token}"})
 
 
+class Apps:
+    """An app for each operation: schemathesis shuts an app down after the tests of one."""
+
+    def __init__(self, store):
+        self._store, self._label, self._app = store, "", None
+
+    def of(self, operation):
+        if operation.label != self._label:
+            self._label, self._app = operation.label, make_app(self._store)
+        return self._app
+
+
 def aimed(case, run_id, waiting=3):
     """The same request at an existing run, with a round that may exist and an order that may fit.
 
@@ -140,7 +152,7 @@ def aimed(case, run_id, waiting=3):
 @pytest.fixture(scope="module")
 def owned(tmp_path_factory):
     store = open_store(str(tmp_path_factory.mktemp("owned") / "runs.db"))
-    yield store, make_app(store)
+    yield store, Apps(store)
     store.close()
 
 
@@ -159,7 +171,8 @@ def stocked(store):
 
 @schema.parametrize()
 def test_no_request_of_the_owner_gets_a_500(case, owned):
-    store, app = owned
+    store, apps = owned
+    app = apps.of(case.operation)
     response = send(case, app, TOKEN)
     assert response.status_code < 500, response.text
     waiting = stocked(store)
@@ -176,6 +189,7 @@ class Hostile:
     store: object
     token: str
     before: list
+    apps: Apps
 
     def others(self):
         """Everything that is kept of other runs and of the studio; exact, and comparable."""
@@ -208,7 +222,7 @@ def hostile(tmp_path_factory):
         links = {
             run: owner.post(f"/api/runs/{run}/invite").json()["url"] for run in (MINE, THEIRS)
         }
-    hostile = Hostile(app, store, links[MINE].partition("token=")[2], [])
+    hostile = Hostile(app, store, links[MINE].partition("token=")[2], [], Apps(store))
     hostile.before = hostile.others()
     yield hostile
     store.close()
@@ -218,7 +232,7 @@ def hostile(tmp_path_factory):
 def test_a_hostile_rater_gets_no_500_and_nothing_of_other_runs(case, hostile):
     settings, answered = hostile.mine()
     for request in (case, *(aimed(case, run, len(answered)) for run in (MINE, THEIRS, FOREIGN))):
-        response = send(request, hostile.app, hostile.token)
+        response = send(request, hostile.apps.of(case.operation), hostile.token)
         assert response.status_code < 500, response.text
         own = request.path_parameters.get("run_id") == MINE and "{run_id}" in case.operation.path
         if not own or case.operation.label not in OPEN_TO_RATERS:

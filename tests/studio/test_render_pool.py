@@ -173,6 +173,17 @@ def test_the_requests_of_a_deleted_run_fail(gate):
     assert pool.stats().queued == 0
 
 
+def test_the_requests_of_a_closed_pool_fail(gate):
+    pool = busy_pool(gate)
+    queued = pool.request("slow", resolve(gate), POINTS[1])
+    pool.close(patience=0)
+    late = pool.request("other", resolve(gate), POINTS[2])
+    for future in (queued, late):
+        with pytest.raises(RenderError, match="the studio is closing"):
+            future.result(PATIENCE)
+    assert pool.stats().queued == 0
+
+
 # Limits.
 
 

@@ -36,6 +36,7 @@ PATIENCE = 60.0
 """Seconds to wait for another process that renders the same exhibit."""
 PAUSE = 0.02
 """Seconds between two looks for that exhibit."""
+CLOSING = "the studio is closing"
 
 
 class RenderPool:
@@ -166,6 +167,8 @@ class RenderPool:
             self._closed = True
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._rendering, patience)
+            waiting = [future for task in self._queue.clear() for future in task.release()]
+        fail(waiting, RenderError(CLOSING))
 
     def _request(
         self, run: str, renderer: ResolvedRenderer, candidate: Vector, urgency: Urgency
@@ -176,6 +179,9 @@ class RenderPool:
         with self._changed:
             if (cached := self._cache.get(key)) is not None:
                 future.set_result(cached)
+                return future
+            if self._closed:
+                future.set_exception(RenderError(CLOSING))
                 return future
             task = self._rendering.get(key) or self._queue.get(key)
             if task is None:
@@ -256,7 +262,7 @@ class RenderPool:
             if claimed:
                 shared.release(claimed, self._render(claimed))
             elif left and self._closed:
-                closing = RenderError("the studio is closing")
+                closing = RenderError(CLOSING)
                 self._finish(left, [], time.perf_counter(), closing)
                 return
             elif left and time.monotonic() > deadline:
@@ -272,7 +278,7 @@ class RenderPool:
 
         def tell(share: float) -> None:
             if self._closed:
-                raise RuntimeError("the studio is closing")
+                raise RuntimeError(CLOSING)
             with self._changed:
                 told = any(task.share != float(share) for task in tasks)
                 for task in tasks:

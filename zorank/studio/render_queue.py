@@ -130,6 +130,12 @@ class FairQueue:
             if not self._runs[task.run]:
                 del self._runs[task.run]
 
+    def clear(self) -> list[RenderTask]:
+        """Remove and return the tasks of all runs."""
+        tasks = [task for run in self._runs for task in self.tasks(run)]
+        self._runs.clear()
+        return tasks
+
     def take(self, may_start: Callable[[str], bool]) -> RenderTask | None:
         """Take the next task of the runs that may start one; None if there is none."""
         found = [_first(tasks.values()) for run, tasks in self._runs.items() if may_start(run)]
