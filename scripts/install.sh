@@ -32,7 +32,8 @@ find_python() { # the named interpreter, else the first that fits
 seconds() { date +%s; }
 
 count_packages() { # shows pip's progress in one line: most of the time is downloading
-    awk '/^Collecting / { n++; show("found " n " packages") }
+    awk '/^Obtaining / { show("preparing the build") }
+         /^Collecting / { n++; show("found " n " packages") }
          /^Installing collected packages/ { show("installing " n " packages") }
          /^ *(ERROR|error:)/ { printf "\n%s\n", $0; fflush() }
          function show(what) { if (tty) printf "\r  %-40s", what; fflush() }
@@ -49,6 +50,7 @@ if [ -e $venv ] && ! fits $venv/bin/python; then
 fi
 if [ ! -e $venv ]; then
     if python=$(find_python); then
+        echo "Making the virtual environment $venv with $python and $tool"
         if [ $tool = uv ]; then
             uv venv --quiet --python "$(command -v "$python")" $venv
         elif ! "$python" -m venv $venv; then
@@ -69,7 +71,7 @@ fi
 
 version=$($venv/bin/python -c 'import platform; print(platform.python_version())')
 echo "Installing zorank[$extras] into $venv: Python $version, $tool. This takes some minutes the" \
-    "first time."
+    "first time"
 if [ $tool = uv ]; then
     uv pip install --python $venv/bin/python --constraint constraints.txt --editable ".[$extras]"
 else
