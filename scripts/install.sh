@@ -71,7 +71,7 @@ fi
 
 version=$($venv/bin/python -c 'import platform; print(platform.python_version())')
 echo "Installing zorank[$extras] into $venv: Python $version, $tool. This takes some minutes the" \
-    "first time"
+    "first time."
 if [ $tool = uv ]; then
     uv pip install --python $venv/bin/python --constraint constraints.txt --editable ".[$extras]"
 else
