@@ -29,7 +29,7 @@ from zorank.experiments.claims import Claim
 from zorank.experiments.paper.curve_figures import ratio_claims
 from zorank.experiments.paper.curve_panels import PROBLEM_NAMES
 from zorank.experiments.paper.curves import Curves, Setting, follow, trials_of
-from zorank.experiments.peers import GUESTS, PEERS, Contender, Ours, Pycma
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, Ours, Pycma
 from zorank.optimizers.auto import Auto
 from zorank.optimizers.auto_tuning import Tuning
 from zorank.optimizers.cma_es import load_pycma
@@ -286,7 +286,7 @@ def parts() -> None:
     """Each part taken away in turn."""
     dims = [int(d) for d in sys.argv[2:]] or [3, 10, 40]
     for name, tuning in PARTS.items():
-        GUESTS[name] = partial(variant, tuning)
+        OPTIONAL_PEERS[name] = partial(variant, tuning)
         told = []
         for d in dims:
             study = bbob.Study((d,), tuple(range(71, 74)), (name,))

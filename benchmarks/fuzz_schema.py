@@ -19,7 +19,7 @@ EXAMPLES = 25
 """How many requests of one kind are generated at a time, at most."""
 
 UNCHANGED = ("method", "headers", "cookies", "query", "media_type")
-"""What a request keeps when it is aimed at another run."""
+"""The parts of a request that stay when it is aimed at another run."""
 
 Operation = Any
 """schemathesis has no public name for the types of operations and cases."""

@@ -113,8 +113,8 @@ def test_undo_shows_the_round_again_with_its_answer(run, page):
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        ({"kind": "dance"}, "'dance' is no action"),
-        ({}, "'None' is no action"),
+        ({"kind": "dance"}, "'dance' is not an action"),
+        ({}, "'None' is not an action"),
         ({"kind": []}, "no action"),
         ({"kind": "answer", "slate": 1, "order": [9]}, "position 9 is not on a slate of 6"),
         ({"kind": "answer", "slate": 1, "order": [1, 1]}, "1"),

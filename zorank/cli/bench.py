@@ -98,8 +98,8 @@ def judges(
     are three parts:
 
     people: rank-process, Algorithm 3 of the paper, sep-CMA-ES, picking the best neighbour, and
-    picking from as many random pictures, for two tastes, three noises and three dimensions. The
-    radius of the other methods is the best in hindsight.
+    picking from equally many random pictures, for two tastes, three noises and three dimensions.
+    The radius of the other methods is the best in hindsight.
 
     judges: raters who rank only the best few, give some random answers, do not see small
     differences, or tire.
@@ -169,7 +169,7 @@ def looks(
 
     rank-looks learns from what pictures look like, rank-process only from the coordinates of
     candidates. A rater picks one of six random pictures, then ranks six in each of 20 rounds.
-    Gains are in standard deviations of utility among random pictures. There are four parts:
+    Gains are in standard deviations of utility among random pictures. There are five parts:
 
     landscape: d = 62, 19 tastes, two noises. "sketched": tastes that rank-looks was developed on;
     "held out": other kinds, such as a target picture, a palette or the rule of thirds; "numbers":
@@ -306,7 +306,9 @@ def mixed(
     ] = 1000,
     slow_seeds: Annotated[
         int,
-        typer.Option(min=0, help="Of so many instances TPE runs 1,000 points, of others 300."),
+        typer.Option(
+            min=0, help="TPE runs 1,000 points on this many instances, 300 on the others."
+        ),
     ] = 3,
     folder: FolderOption = Path("bench-mixed"),
     workers: WorkersOption = None,
@@ -355,9 +357,9 @@ def items(
     """Compare rank-items with other ways to order 60 items from noisy answers.
 
     The judge orders what is shown by utility plus noise (Bradley and Terry, Plackett and Luce).
-    Kendall's tau with the true order is measured after as many items shown: a slate of six counts
-    6, a pair 2. The others are random slates and pairs, TrueSkill (extra peers) and merge sort.
-    Ctrl-C loses no finished trial: run the same command again to continue.
+    Kendall's tau with the true order is compared after equal numbers of items shown: a slate of
+    six counts 6, a pair 2. The others are random slates and pairs, TrueSkill (extra peers) and
+    merge sort. Ctrl-C loses no finished trial: run the same command again to continue.
 
     Example: zorank bench items --quick --method rank-items --method 'random slates'
     """

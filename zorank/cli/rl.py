@@ -194,8 +194,8 @@ def replay(
     env: Annotated[
         str | None,
         typer.Option(
-            help="The policy's environment, needed only if it is module:Name: a file cannot have "
-            "modules imported."
+            help="The policy's environment, needed only if it is module:Name, because a policy "
+            "file must not import modules."
         ),
     ] = None,
     seconds: Seconds = 10.0,
@@ -212,7 +212,10 @@ def replay(
         raise InvalidInput("replay needs a folder: zorank rl replay FOLDER")
     policy = load_policy(folder)
     if env not in (None, policy.problem.env):
-        raise InvalidInput(f"the policy is for {policy.problem.env}, not for {env}")
+        raise InvalidInput(
+            f"the policy is for {policy.problem.env}, not for {env}; leave out --env, or name "
+            f"{policy.problem.env}"
+        )
     allow_environment(env)
     with busy("evaluating"):
         reward = policy.problem.reward(policy.parameters, policy.statistics)

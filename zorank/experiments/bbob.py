@@ -21,7 +21,7 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput, check_names, required_by
-from zorank.experiments.peers import GUESTS, PEERS, Contender, revision_of
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 from zorank.types import Vector
@@ -85,7 +85,7 @@ class Study:
     functions: tuple[int, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        check_names("peer", self.peers, (*PEERS, *GUESTS))
+        check_names("peer", self.peers, (*PEERS, *OPTIONAL_PEERS))
 
     def trials(self) -> list[Trial[int]]:
         """Return all trials by instance, so that the remaining time can be estimated."""
@@ -98,7 +98,9 @@ def run_trial(trial: Trial[int]) -> Row:
     f, optimum = bbob(trial.function, trial.instance, trial.dim)
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, trial.dim)
-    contender = {**PEERS, **GUESTS}[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
+    contender = {**PEERS, **OPTIONAL_PEERS}[trial.peer](
+        x0, SIGMA0, 1000 * trial.function + trial.instance
+    )
     return race(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
 
 

@@ -1,6 +1,6 @@
 """Optimizers of other libraries behind one interface, with ranks only.
 
-Guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
+Some need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
 nevergrad is not included, because it fits models to values.
 """
 
@@ -128,7 +128,7 @@ class Nevergrad:
     seed: int
 
     def __post_init__(self) -> None:
-        nevergrad = load_guest("nevergrad")
+        nevergrad = load_peer("nevergrad")
         space = nevergrad.p.Array(init=self.x0).set_mutation(sigma=self.sigma0)
         space.random_state.seed(self.seed)
         self._strategy = nevergrad.optimizers.registry[self.kind](parametrization=space)
@@ -154,7 +154,7 @@ class LimitedMemory:
     def __post_init__(self) -> None:
         self._rows: list[Vector] = []
         anywhere = np.full(self.x0.size, np.inf)
-        self._strategy = load_guest("pypop7.optimizers.es.lmmaes").LMMAES(
+        self._strategy = load_peer("pypop7.optimizers.es.lmmaes").LMMAES(
             {
                 "fitness_function": self._record,
                 "ndim_problem": self.x0.size,
@@ -186,7 +186,7 @@ class LimitedMemory:
         )
 
 
-def load_guest(module: str, extra: str | None = None) -> Any:
+def load_peer(module: str, extra: str | None = None) -> Any:
     """Import a module, or raise an error that says what to install."""
     with required_by("this comparison", module.partition(".")[0], extra):
         return import_module(module)
@@ -229,7 +229,7 @@ LARGE: dict[str, Callable[[Vector, float, int], Contender]] = {
 }
 """Peers whose time and memory grow linearly with d, in the same form."""
 
-GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
+OPTIONAL_PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "nevergrad OnePlusOne": _nevergrad("OnePlusOne"),
     "nevergrad CMA": _nevergrad("CMA"),
     "nevergrad DE": _nevergrad("DE"),

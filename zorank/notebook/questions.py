@@ -1,4 +1,4 @@
-"""What a widget asks, and what an answer does: the rounds of a run, or one slate.
+"""The questions of a widget and the effect of an answer: the rounds of a run, or one slate.
 
 Positions on screen are shuffled, as in the studio. Only these classes map them to candidates.
 """
@@ -75,7 +75,7 @@ class Shown:
 
 
 class Questions(Protocol):
-    """Where slates come from and answers go."""
+    """The source of slates, which also takes their answers."""
 
     def shown(self) -> Shown:
         """Return the slate that waits, as it is on screen."""
@@ -97,7 +97,7 @@ class Questions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RunQuestions:
-    """The rounds of a run, each of which is told its answer."""
+    """The rounds of a run; each answer is passed to `Run.tell`."""
 
     run: Run
     rater: str | None = None
@@ -108,7 +108,7 @@ class RunQuestions:
         return Shown(slate, shown_order(self.run.record, index, len(slate)), index)
 
     def answer(self, shown: Shown, ranking: Ranking) -> bool:
-        """Tell the run, which then has another slate."""
+        """Pass the answer to the run, which then has another slate."""
         self.run.tell(ranking, rater=self.rater, round=shown.index)
         return True
 

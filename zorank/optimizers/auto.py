@@ -69,7 +69,7 @@ class Auto:
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
         bounds: (lower, upper), each a number or one per coordinate; candidates are reflected.
         levels: for each coordinate, its number of values if it is whole, else 0: coordinates from
-            0 to 1 in so many equal intervals. Requires bounds=(0, 1).
+            0 to 1 in this many equal intervals. Requires bounds=(0, 1).
         choices: (first coordinate, number of options) of each categorical parameter; the option
             is the largest of these coordinates. Requires bounds=(0, 1).
     """

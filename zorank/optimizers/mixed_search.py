@@ -169,7 +169,7 @@ class MixedSearch:
         return tuple(moves)
 
     def _begin(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
-        """Begin at the best of the first slate; a restart not at the champion, its first row."""
+        """Begin at the best of the first slate; a restart skips the first row, the champion."""
         first = 0 if state.champion is None else 1
         best = first + int(np.argmin(scores[first:]))
         x, champion = design.row(best), state.champion

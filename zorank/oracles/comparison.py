@@ -73,7 +73,7 @@ class ComparisonOracle:
         return int(verdict > 0) - int(verdict < 0)
 
     def _verdict(self, a: Vector, b: Vector) -> float | bool:
-        """Return what `compare` says, as a number or a bool of Python."""
+        """Return the result of `compare` as a Python number or bool."""
         found: Any = self.compare(a, b)
         try:
             verdict = found.item() if hasattr(found, "item") else found  # NumPy, torch

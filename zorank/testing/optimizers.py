@@ -49,7 +49,7 @@ def as_bytes(state: Any) -> bytes:
 
 
 class OptimizerContract:
-    """What every optimizer promises. Define a fixture `optimizer`.
+    """The tests that every optimizer must pass. Define a fixture `optimizer`.
 
     Class variables:
         dim: the number of coordinates of a candidate.
@@ -165,7 +165,7 @@ class OptimizerContract:
 
 
 class LookingOptimizerContract(OptimizerContract):
-    """What an optimizer that learns from looks promises as well. Define a fixture `optimizer`."""
+    """Further tests for an optimizer that learns from looks. Define a fixture `optimizer`."""
 
     rounds_to_compare = 12
 

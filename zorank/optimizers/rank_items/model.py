@@ -4,11 +4,11 @@ log P(answers | u) = Σ w log σ(u_better − u_worse), the model of Bradley and
 u_i ~ N(0, s²). The posterior is a Gaussian at its mode whose precision is the Hessian. The spread
 s, in units of the judge's noise, climbs to the maximum of the evidence, a step with each answer.
 
-Items that nobody has compared keep the prior, so only the others are computed with. Up to
-MAX_DENSE of those the covariance is exact. Beyond, the mode is found by conjugate gradients, and
-variances by v_i = 1/(1/s² + Σ_j 1/(1/h_ij + v_j)), the effective resistance of item i if its
-neighbours were independent, in time and memory proportional to the number of comparisons; the
-spread then stays as it is.
+Items that nobody has compared keep the prior; only compared ones enter the computation. Up to
+MAX_DENSE compared items, the covariance is exact. Beyond, the mode is found by conjugate
+gradients, and variances by v_i = 1/(1/s² + Σ_j 1/(1/h_ij + v_j)), the effective resistance of item
+i if its neighbours were independent, in time and memory proportional to the number of comparisons;
+the spread then stays as it is.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Posterior:
         return np.argsort(-self.mean, kind="stable")
 
     def certainty(self) -> float:
-        """Return the expected share of pairs that `order` has the right way round.
+        """Return the expected share of pairs that `order` orders correctly.
 
         With more than GAPS + 1 items, it is averaged over evenly spaced differences of rank.
         """
@@ -123,7 +123,7 @@ def _nearby(spread: float) -> list[float]:
 
 
 def _log_evidence(edges: Edges, u: Vector, spread: float) -> float:
-    """Return the log-probability of answers and spread, up to a constant, after Laplace."""
+    """Return the log-probability of answers and spread, up to a constant (Laplace)."""
     u = _mode(edges, u, spread)
     p = _upset(edges, u)
     hessian = _hessian(edges, edges.weight * p * (1 - p), spread, len(u))

@@ -1,4 +1,4 @@
-"""From points to pictures: the only place where a pipeline is called.
+"""Renders points: the only place where a pipeline is called.
 
 The pipeline itself scales the latents it is given to its sampler's first noise level, as it does
 with noise that it draws.
@@ -33,12 +33,12 @@ MOST_PROMPTS = 64
 
 
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
-"""What torch says if a GPU or this machine has no memory left."""
+"""Parts of torch's messages if a GPU or this machine has no memory left."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """How pictures are made of points.
+    """The settings of sampling.
 
     Attributes:
         sampler, spacing: see `samplers`.
@@ -154,7 +154,7 @@ def paint(
     previews = Previews(scheduler) if preview is not None else None
 
     def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
-        progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
+        progress((step + 1) / (pipeline.num_timesteps + 1))  # the last part is the decoding
         if (
             preview is not None
             and previews is not None
@@ -184,8 +184,7 @@ def paint(
         images = np.asarray(pipeline(**known).images)
     if not np.isfinite(images).all():
         raise RenderError(
-            "the model computed no numbers (NaN): half precision may be too small for it; "
-            "set dtype to float32"
+            "the model returned NaN: half precision may be too small for it; set dtype to float32"
         )
     return list((images * 255).round().astype(np.uint8))
 
