@@ -52,7 +52,7 @@ if [ ! -e $venv ]; then
     if python=$(find_python); then
         echo "Making the virtual environment $venv with $python and $tool"
         if [ $tool = uv ]; then
-            uv venv --quiet --python "$(command -v "$python")" $venv
+            uv venv --quiet --seed --python "$(command -v "$python")" $venv
         elif ! "$python" -m venv $venv; then
             rm -rf $venv
             echo "$python cannot make a virtual environment; on Debian and Ubuntu install" \
@@ -60,7 +60,7 @@ if [ ! -e $venv ]; then
             exit 1
         fi
     elif [ $tool = uv ] && [ -z "${PYTHON:-}" ]; then
-        uv venv --python ">=3.$oldest,<3.$((newest + 1))" $venv # uv fetches one
+        uv venv --seed --python ">=3.$oldest,<3.$((newest + 1))" $venv # uv fetches one
     else
         [ -n "${PYTHON:-}" ] || echo "zorank needs Python 3.$oldest to 3.$newest, and none was" \
             "found; install one (Debian and Ubuntu: apt install python3 python3-venv; macOS:" \
