@@ -8,6 +8,7 @@ import typer
 
 from zorank.cli.common import (
     allow_environment,
+    busy,
     load_object,
     log,
     open_store,
@@ -100,16 +101,17 @@ def studio(
     given renderer options are the defaults in the form for a new run.
     """
     try:
-        from zorank.studio.catalog import (
-            select_folder,
-            select_judges,
-            select_method,
-            select_renderers,
-            select_workflow,
-        )
-        from zorank.studio.limits import read_limits
-        from zorank.studio.server import serve
-        from zorank.studio.workers import check_workers
+        with busy("starting the studio"):
+            from zorank.studio.catalog import (
+                select_folder,
+                select_judges,
+                select_method,
+                select_renderers,
+                select_workflow,
+            )
+            from zorank.studio.limits import read_limits
+            from zorank.studio.server import serve
+            from zorank.studio.workers import check_workers
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     check_workers(workers, store)
@@ -129,7 +131,8 @@ def studio(
     elif folder is None:
         offered = select_renderers(renderer, load_object, options)
     else:
-        offered, left_out = select_folder(folder, [renderer, method, *options])
+        with busy("reading the folder"):
+            offered, left_out = select_folder(folder, [renderer, method, *options])
         for sentence in left_out:
             log.print(sentence, markup=False, highlight=False, soft_wrap=True)
     panel = select_judges(judge, read_values(judge_option or []), load_object)
