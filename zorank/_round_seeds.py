@@ -55,7 +55,7 @@ class RoundSeed(ISpawnableSeedSequence):
             return words
         return self.sequence.generate_state(n_words, dtype)
 
-    def spawn(self, n_children: int) -> list[SeedSequence]:  # type: ignore[override]
+    def spawn(self, n_children: int) -> list[SeedSequence]:  # type: ignore[override]  # not Self
         """Return the next children of the SeedSequence."""
         return self.sequence.spawn(n_children)
 

@@ -202,7 +202,7 @@ class Poll:
         given: Any = self.ballots
         ballots = read_items(given, "a poll") if isinstance(given, Iterable) else ()
         if not ballots or not all(isinstance(b, Ballot) for b in ballots):
-            raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
+            raise InvalidInput(f"a poll must be a list of ballots, found {short(self.ballots)}")
         object.__setattr__(self, "ballots", ballots)
 
     def check(self, m: int) -> None:

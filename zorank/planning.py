@@ -126,7 +126,7 @@ def plans(
         _check_count(ranked, "ranked")
     if largest_m > MAX_LISTED:
         raise InvalidInput(
-            f"plans are listed for at most {MAX_LISTED} candidates, found {short(largest_m)}; "
+            f"largest_m must be at most {MAX_LISTED} candidates, found {short(largest_m)}; "
             "plan(m, k, d) computes a single one"
         )
     pairs = [
@@ -179,9 +179,7 @@ def _check_plan(m: int, k: int, largest: int = MAX_SHOWN) -> tuple[int, int]:
     """Return m and k as plain integers; raise unless they are those of a plan."""
     m, k = check_mk(m, k)
     if m > largest:
-        raise InvalidInput(
-            f"plans are computed for at most {largest} candidates, found {short(m)}"
-        )
+        raise InvalidInput(f"m must be at most {largest} candidates, found {short(m)}")
     return m, k
 
 

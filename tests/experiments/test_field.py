@@ -58,7 +58,7 @@ def test_ranks():
     assert ranks(np.array([3.0, -1.0, 7.0])).tolist() == [1, 0, 2]
 
 
-def test_a_race_is_a_function_of_its_entry():
+def test_a_trial_is_a_function_of_its_fields():
     trial = Trial("auto", 1, 2, 3, 100)
     first, second = run_trial(trial), run_trial(trial)
     assert first["hits"] == second["hits"]

@@ -19,7 +19,7 @@ import numpy as np
 
 from zorank import optimizers
 from zorank.errors import InvalidInput, check_names
-from zorank.experiments.bbob import COLOURS, Trial, area, race, trials_of
+from zorank.experiments.bbob import COLOURS, Trial, area, hit_points, trials_of
 from zorank.experiments.large_problems import SINGLE, SUITE, problem
 from zorank.experiments.peers import LARGE, OPTIONAL_PEERS, PEERS
 from zorank.experiments.report import Report
@@ -66,7 +66,7 @@ def run_trial(trial: Trial[str]) -> Row:
     found = problem(trial.function, trial.instance, trial.dim)
     seed = rank_of_problem(trial.function) * 1000 + trial.instance
     contender = CONTENDERS[trial.peer](found.x0, found.sigma0, seed)
-    return race(contender, found.f, found.optimum, trial, found.targets)
+    return hit_points(contender, found.f, found.optimum, trial, found.targets)
 
 
 def rank_of_problem(name: str) -> int:

@@ -62,7 +62,9 @@ class Shown:
     def ranking(self, order: Any) -> Ranking:
         """Return the ranking of candidates that an order of positions on screen stands for."""
         if not isinstance(order, Sequence) or isinstance(order, str):
-            raise InvalidInput(f"an order is a list such as [2, [0, 5]], found {short(order)}")
+            raise InvalidInput(
+                f"an order must be a list such as [2, [0, 5]], found {short(order)}"
+            )
         ranking = to_candidates(Ranking.of(order), self.order)
         is_ranked = self.slate.question == "rank"
         return ranking.completed(len(self.order)) if is_ranked else ranking

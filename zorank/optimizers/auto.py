@@ -101,25 +101,25 @@ class Auto:
 
     def init(self, x0: Vector) -> State:
         """Start at x0 with the identity as covariance."""
-        return self.search().init(x0)  # type: ignore[no-any-return]
+        return self.search().init(x0)  # type: ignore[no-any-return]  # Any
 
     def ask(self, state: State, rng: np.random.Generator) -> Slate:
         """Show new directions and, at checks, old candidates."""
         with without_needless_threads(state.x.size):
-            return self.search().ask(state, rng)  # type: ignore[no-any-return]
+            return self.search().ask(state, rng)  # type: ignore[no-any-return]  # Any
 
     def tell(self, state: State, slate: Slate, answer: Answer) -> State:
         """Step, then adapt the step size and the covariance."""
         with without_needless_threads(state.x.size):
-            return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]
+            return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]  # Any
 
     def best(self, state: State) -> Vector:
         """Return the centre or, after a restart, the best centre of all searches."""
-        return self.search().best(state)  # type: ignore[no-any-return]
+        return self.search().best(state)  # type: ignore[no-any-return]  # Any
 
     def report(self, state: State) -> dict[str, float]:
         """Return the radius, the width ρ and the number of restarts."""
-        return self.search().report(state)  # type: ignore[no-any-return]
+        return self.search().report(state)  # type: ignore[no-any-return]  # Any
 
     def search(self, tuning: Tuning = DEFAULT_TUNING) -> Any:
         """Return the algorithm with these settings; ablations change its constants."""

@@ -84,7 +84,7 @@ class ComparisonOracle:
                 "compare must return a number, negative if its first argument is better, or a "
                 f"bool, True if its first argument is better; found {short(found)}"
             )
-        return verdict  # type: ignore[no-any-return]
+        return verdict  # type: ignore[no-any-return]  # it was checked
 
 
 def _first(groups: list[list[int]], depth: int) -> list[list[int]]:

@@ -208,7 +208,7 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.ends_process and not self.should_exit:
             threading.Thread(target=self._end, args=(sig,), daemon=True).start()
-        self.config.app.state.notifier.close()  # type: ignore[union-attr]
+        self.config.app.state.notifier.close()  # type: ignore[union-attr]  # FastAPI
         super().handle_exit(sig, frame)
 
     def _end(self, sig: int) -> None:

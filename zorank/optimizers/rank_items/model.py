@@ -40,7 +40,7 @@ MAX_STEPS, TOLERANCE, LONGEST = 60, 1e-7, 3.0
 CG_STEPS, CG_TOLERANCE, SWEEPS = 80, 1e-6, 12
 """Conjugate gradients, and the iterations of the variances."""
 
-GAPS = 64
+MAX_LAGS = 64
 """How many differences of rank the certainty of an order is averaged over."""
 
 
@@ -90,14 +90,14 @@ class Posterior:
     def certainty(self) -> float:
         """Return the expected share of pairs that `order` orders correctly.
 
-        With more than GAPS + 1 items, it is averaged over evenly spaced differences of rank.
+        With more than MAX_LAGS + 1 items, it is averaged over evenly spaced differences of rank.
         """
         order, n = self.order(), len(self.mean)
         if n < 2:
             return 1.0
-        gaps = np.unique(np.linspace(1, n - 1, min(n - 1, GAPS)).round().astype(int))
-        shares = [float(self.probability(order[:-g], order[g:]).mean()) for g in gaps]
-        return float(np.average(shares, weights=n - gaps))
+        lags = np.unique(np.linspace(1, n - 1, min(n - 1, MAX_LAGS)).round().astype(int))
+        shares = [float(self.probability(order[:-g], order[g:]).mean()) for g in lags]
+        return float(np.average(shares, weights=n - lags))
 
 
 def fit(edges: Edges, n: int, before: Posterior) -> Posterior:

@@ -151,20 +151,6 @@ def paint(
 
     model.weigh(points[0].weights)
     scheduler = samplers.make(sampling.sampler, model.scheduler, sampling.spacing)
-    previews = Previews(scheduler) if preview is not None else None
-
-    def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
-        progress((step + 1) / (pipeline.num_timesteps + 1))  # the last part is the decoding
-        if (
-            preview is not None
-            and previews is not None
-            and previews.due(step, pipeline.num_timesteps)
-        ):
-            pictures = previews.pictures(pipeline)
-            if pictures is not None:
-                preview(pictures)
-        return kept
-
     noise = torch.from_numpy(np.stack([point.latents for point in points]))
     given = {
         **_repeated(encoded, len(points)),
@@ -172,7 +158,7 @@ def paint(
         "guidance_scale": points[0].guidance,
         "generator": samplers.generators(scheduler, sampling.seed, len(points)),
         "output_type": "np",
-        "callback_on_step_end": after_step,
+        "callback_on_step_end": _after_step(scheduler, progress, preview),
     }
     if points[0].prompt is not None:
         moved = _moved_prompts(given["prompt_embeds"], points, sampling.prompt_spread)
@@ -187,6 +173,27 @@ def paint(
             "the model returned NaN: half precision may be too small for it; set dtype to float32"
         )
     return list((images * 255).round().astype(np.uint8))
+
+
+def _after_step(
+    scheduler: Any, progress: Progress, preview: Preview | None
+) -> Callable[..., dict[str, Any]]:
+    """Return the function that diffusers calls after each step, to report it."""
+    previews = Previews(scheduler) if preview is not None else None
+
+    def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        progress((step + 1) / (pipeline.num_timesteps + 1))  # the last part is the decoding
+        if (
+            preview is not None
+            and previews is not None
+            and previews.due(step, pipeline.num_timesteps)
+        ):
+            pictures = previews.pictures(pipeline)
+            if pictures is not None:
+                preview(pictures)
+        return kept
+
+    return after_step
 
 
 @contextmanager

@@ -34,7 +34,7 @@ def recipes(
         list[str] | None, typer.Argument(help="Only these methods, such as recipe or auto.")
     ] = None,
     file: Annotated[
-        Path, typer.Option("--out", help="The results; seeds that it has are not run again.")
+        Path, typer.Option("--out", help="The file of results; its seeds are not run again.")
     ] = Path("policies.json"),
 ) -> None:
     """Compare the recipe of zorank rl with other methods, on seeds from 200 on.
@@ -61,7 +61,7 @@ def tune(
     method: Annotated[str, typer.Argument(help="A method, such as rank-ars.")],
     settings: Annotated[list[str] | None, typer.Argument(help="Its settings, name=value.")] = None,
     file: Annotated[
-        Path, typer.Option("--out", help="The results; seeds that it has are not run again.")
+        Path, typer.Option("--out", help="The file of results; its seeds are not run again.")
     ] = Path("policies-tuning.json"),
 ) -> None:
     """Measure settings of a method on the tuning seeds, those from 0 on.
