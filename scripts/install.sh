@@ -32,7 +32,8 @@ find_python() { # the named interpreter, else the first that fits
 seconds() { date +%s; }
 
 count_packages() { # shows pip's progress in one line: most of the time is downloading
-    awk '/^Collecting / { n++; show("found " n " packages") }
+    awk '/^Obtaining / { show("preparing the build") }
+         /^Collecting / { n++; show("found " n " packages") }
          /^Installing collected packages/ { show("installing " n " packages") }
          /^ *(ERROR|error:)/ { printf "\n%s\n", $0; fflush() }
          function show(what) { if (tty) printf "\r  %-40s", what; fflush() }
@@ -49,8 +50,9 @@ if [ -e $venv ] && ! fits $venv/bin/python; then
 fi
 if [ ! -e $venv ]; then
     if python=$(find_python); then
+        echo "Making the virtual environment $venv with $python and $tool"
         if [ $tool = uv ]; then
-            uv venv --quiet --python "$(command -v "$python")" $venv
+            uv venv --quiet --seed --python "$(command -v "$python")" $venv
         elif ! "$python" -m venv $venv; then
             rm -rf $venv
             echo "$python cannot make a virtual environment; on Debian and Ubuntu install" \
@@ -58,7 +60,7 @@ if [ ! -e $venv ]; then
             exit 1
         fi
     elif [ $tool = uv ] && [ -z "${PYTHON:-}" ]; then
-        uv venv --python ">=3.$oldest,<3.$((newest + 1))" $venv # uv fetches one
+        uv venv --seed --python ">=3.$oldest,<3.$((newest + 1))" $venv # uv fetches one
     else
         [ -n "${PYTHON:-}" ] || echo "zorank needs Python 3.$oldest to 3.$newest, and none was" \
             "found; install one (Debian and Ubuntu: apt install python3 python3-venv; macOS:" \

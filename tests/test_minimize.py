@@ -199,7 +199,7 @@ def test_too_few_points_for_one_slate(x0):
         ({"vectorized": "no"}, "vectorized must be True or False"),
         ({"bounds": itertools.repeat((0, 1))}, "for 11 coordinates, but candidates have 10"),
         ({"bounds": [("0", "1")] * 10}, "pair for each coordinate"),
-        ({"bounds": np.ma.masked_array([(0, 1)] * 10, True)}, "pair for each coordinate"),
+        ({"bounds": np.ma.masked_array([(0, 1)] * 10, True)}, "must not have masked numbers"),
         ({"executor": ThreadPoolExecutor}, "executor must be a concurrent.futures.Executor"),
         ({"options": {"sigma0": 1j}}, "sigma0 must be a finite number"),
         ({"options": {"space": np.ones(2)}}, "space must be"),

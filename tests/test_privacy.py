@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import struct
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ class Watched:
 
 def contents(file):
     """Everything that a database keeps, as bytes."""
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database:
         return "\n".join(database.iterdump()).encode() + file.read_bytes()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank import optimizers
-from zorank._arrays import as_numbers, is_real, is_whole
+from zorank._arrays import as_numbers, is_real, is_whole, refuse_masked
 from zorank._objectives import Judge, read_constraints, wrapped
 from zorank._privacy import values_meta
 from zorank._progress import as_scipy, check_callback
@@ -238,6 +238,7 @@ def _bounds(bounds: Any, x0: ArrayLike) -> tuple[Any, Any] | None:
         return None
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         return _plain(bounds.lb), _plain(bounds.ub)
+    refuse_masked(bounds, "bounds")
     try:
         # An iterator may be endless.
         listed: Any = bounds if isinstance(bounds, Sized) else islice(bounds, _size(x0) + 1)

@@ -1,4 +1,4 @@
-"""The gallery: every example with its picture, its idea and its code."""
+"""The gallery: a card for every example, with its picture, its idea and a link to its code."""
 
 import ast
 from pathlib import Path
@@ -6,16 +6,21 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PICTURES = Path("images") / "gallery"
 GROUPS = {
-    "Runs and answers": ("ask_tell", "resume", "several_raters", "six_scores", "compare_two"),
+    "Renderers": ("spirals", "themes", "pendulums", "tones"),
+    "Runs and answers": ("ask_tell", "several_raters", "six_scores", "compare_two", "resume"),
     "In other programs": ("scipy_user", "pycma_user", "optuna_user", "preference_pairs"),
-    "Extensions": ("own_optimizer", "own_judge", "llm_judge"),
-    "Renderers": ("spirals", "pendulums", "tones", "themes"),
+    "Judges and methods": ("own_judge", "llm_judge", "own_optimizer"),
     "Programs": ("simulated_person", "tune_module"),
 }
 HEAD = """\
+---
+hide: [navigation, toc]
+---
+
 # Examples
 
-Made from `examples/` by `make docs`. Each runs as it is, and is run by the tests.
+Complete programs of less than 40 lines: `python examples/NAME.py` runs one, in a checkout.
+A renderer or a judge opens in the studio with the command in its first lines.
 
 """
 
@@ -33,13 +38,14 @@ def page() -> str:
         raise SystemExit(f"name these examples in docs/_generate/gallery.py: {sorted(missing)}")
     lines = []
     for group, names in GROUPS.items():
-        lines += [f"## {group}", ""]
+        lines += [f"## {group}", "", '<div class="grid cards" markdown>', ""]
         for name in names:
-            lines += _entry(name, found[name])
+            lines += _card(name, found[name])
+        lines += ["</div>", ""]
     return HEAD + "\n".join(lines).rstrip() + "\n"
 
 
-def _entry(name: str, script: Path) -> list[str]:
+def _card(name: str, script: Path) -> list[str]:
     idea = (ast.get_docstring(ast.parse(script.read_text())) or "").partition("\n")[0]
     file = script.relative_to(ROOT).as_posix()
     picture = next((ROOT / "docs" / PICTURES).glob(f"{name}.*"), None)
@@ -48,7 +54,6 @@ def _entry(name: str, script: Path) -> list[str]:
             f"docs/{PICTURES} needs a picture of {file}: run docs/_generate/gallery_pictures.py"
         )
     return [
-        *(f"### {name.replace('_', ' ')}", ""),
-        *(f"{idea} [{script.name}](../{file})", ""),
-        *(f"![{name.replace('_', ' ')}]({(PICTURES / picture.name).as_posix()})", ""),
+        *(f"-   ![{script.name}]({(PICTURES / picture.name).as_posix()})", ""),
+        *(f"    [**{script.name}**](../{file}) {idea}", ""),
     ]

@@ -37,7 +37,8 @@ WIDTH, LONGEST = 760, 14
 STYLE = """
 body { margin: 0; padding: 18px; background: #15161a; color: #e8e8ea; width: max-content;
   font: 15px/1.5 ui-monospace, monospace }
-pre { margin: 0 } .exhibits { display: flex; gap: 12px }
+pre { margin: 0; width: 48ch; min-height: 160px; white-space: pre-wrap }
+.exhibits { display: flex; gap: 12px }
 .exhibits > * { width: 232px; height: 232px; object-fit: cover; border: 0; border-radius: 8px;
   background: white }
 """

@@ -17,6 +17,8 @@ TEXTS = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 """Pages of the repository's root, and their places on the site."""
 CODE = {"examples": "gallery.md", "docs/lines": "lines/index.md"}
 """Folders of code, and the page that a link to the folder leads to."""
+SCRIPTS = Path(__file__).parent / "vendor"
+"""Scripts that pages need; without them, pages would ask another server for them."""
 LINK = re.compile(r"(?<=\]\()([^):#\s]+)(#[^)\s]*)?(?=\))")
 
 
@@ -34,6 +36,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     rows = [f"- [{file.name}]({file.stem}.md)" for file in lines]
     text = "# Lines of code\n\nThe programs that are counted.\n\n" + "\n".join(rows) + "\n"
     files.append(File.generated(config, CODE["docs/lines"], content=text))
+    for script in SCRIPTS.glob("*.js"):
+        place = f"assets/javascripts/{script.name}"
+        files.append(File.generated(config, place, content=script.read_text()))
     return files
 
 

@@ -1,4 +1,7 @@
-"""Pictures: spirals in SVG.  zorank studio --renderer spirals:Spirals  (in this folder)."""
+"""Pictures: spirals in SVG.
+
+In this folder: zorank studio --renderer spirals:Spirals
+"""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,7 @@
-"""Text: colours and type of a page.  zorank studio --renderer themes:Theme  (in this folder)."""
+"""Text: colours and type of a page.
+
+In this folder: zorank studio --renderer themes:Theme
+"""
 
 import numpy as np
 

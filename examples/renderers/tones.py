@@ -1,4 +1,7 @@
-"""Sound: a small synthesiser.  zorank studio --renderer tones:Synthesiser  (in this folder)."""
+"""Sound: a small synthesiser.
+
+In this folder: zorank studio --renderer tones:Synthesiser
+"""
 
 import io
 import wave

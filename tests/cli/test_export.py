@@ -60,7 +60,7 @@ def test_a_process_exports_with_a_renderer_of_ones_own(store, zorank, tmp_path):
     assert not (tmp_path / "set").exists()
     code, out, err = zorank(*call, "--renderer", "mine:Lines", "--pictures", "set/texts")
     assert code == 0, err
-    assert "set/data.jsonl has 23 rows of 1 raters in 1 rounds" in out
+    assert "set/data.jsonl has 23 rows of 1 rater in 1 round" in out
     rows = [json.loads(line) for line in (tmp_path / "set/data.jsonl").read_text().splitlines()]
     assert {row["prompt"] for row in rows} == {"A line"}
     assert len(list((tmp_path / "set/texts").glob("*.txt"))) == 10

@@ -155,10 +155,12 @@ def test_a_study_is_continued_by_another_sampler_exactly(tmp_path):
 
 
 def test_a_database_stores_the_place_of_each_trial():
-    study = optuna.create_study(sampler=RankSampler(seed=3), storage="sqlite:///:memory:")
+    storage = optuna.storages.RDBStorage("sqlite:///:memory:")
+    study = optuna.create_study(sampler=RankSampler(seed=3), storage=storage)
     study.optimize(bowl, n_trials=11)
     assert [place["position"] for place in places(study)[1:]] == [*range(9), 0]
     assert params(study) == params(solve(trials=11, seed=3))
+    storage.engine.dispose()  # Optuna leaves it open
 
 
 def test_parameters_that_only_some_trials_have_are_sampled_independently():

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from zorank import optimizers
+from zorank.cli.rl import what_got_worse
 from zorank.errors import InvalidInput, RenderError, ReplayError
 from zorank.experiments.paper import FIGURES, FigureContext
 from zorank.problems import load_policy
@@ -363,6 +364,31 @@ def test_a_policy_of_choices_from_the_command_line(zorank, tmp_path):
     assert "after 64 ranked episodes" in further
     _, again, _ = zorank("rl", "replay", tmp_path / "pole", "--no-video")
     assert "CartPole-v1: reward" in again
+
+
+def test_a_policy_that_got_worse_is_reported(zorank, tmp_path):
+    line = ("rl", "Reacher-v4", "--steps", 5, "--rounds", 2, "--m", 4, "--no-video", "--quiet")
+    _, said, warned = zorank(*line, "--option", "step=50", "--out", tmp_path / "far")
+    last, first = re.search(r"reward (\S+) on .* \((\S+) at the start", said).groups()
+    assert float(last) < float(first)
+    assert "worse than the one at the start; train further with more --rounds" in warned
+
+
+@pytest.mark.parametrize(
+    ("rewards", "says"),
+    [
+        ((0, 10, 9), ""),
+        ((0, 10, 5), "worse than the one after 50 episodes, whose reward was 10.0"),
+        ((0, 10, -1), "worse than the one at the start"),
+        ((-np.inf, 10, 5), ""),
+        ((0, 10, -np.inf), "worse than the one at the start"),
+        ((3,), ""),
+    ],
+)
+def test_what_got_worse_is_said_in_a_sentence(rewards, says):
+    rows = [{"episodes": 50 * i, "reward": reward} for i, reward in enumerate(rewards)]
+    found = what_got_worse(rows)
+    assert (says in found) if says else not found
 
 
 def test_going_on_is_one_long_run_wherever_it_was_stopped(zorank, tmp_path):

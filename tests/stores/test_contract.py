@@ -1,5 +1,6 @@
 """What every store promises (`zorank.testing`), and what only a database can suffer."""
 
+import gc
 import json
 import sqlite3
 import subprocess
@@ -228,6 +229,16 @@ def test_a_database_of_an_unknown_version(tmp_path, statement, says):
     connection.close()
     with pytest.raises(StoreError, match=says):
         open_store(str(file))
+
+
+def test_a_store_that_nobody_refers_to_is_closed(tmp_path):
+    run = Run("zo-ranksgd", np.ones(2), store=str(tmp_path / "runs.db"), name="a run")
+    run.ask()
+    engine = run._store._engine
+    assert engine.pool.checkedin() == 1
+    del run
+    gc.collect()
+    assert engine.pool.checkedin() == 0
 
 
 def test_a_database_of_the_first_schema_is_brought_up_to_date(tmp_path):

@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,11 @@ StoreOption = Annotated[str | None, typer.Option(help="The store (a URL or file)
 def open_store(url: str | None) -> Store:
     """Open the store at this URL; None opens the default store."""
     return stores.open_store(url or stores.default_url())
+
+
+def busy(what: str) -> AbstractContextManager[object]:
+    """Show on a terminal what takes a while."""
+    return log.status(what)
 
 
 def load_function(target: str) -> Callable[[Vector], Any]:

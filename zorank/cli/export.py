@@ -68,8 +68,13 @@ def write_data(
     for remark in written.remarks:
         log.print(Text(remark), soft_wrap=True)
     if written.file is not None:
-        what = f"{written.rows} rows of {written.raters} raters in {written.rounds} rounds"
+        what = f"{_several(written.rows, 'row')} of {_several(written.raters, 'rater')} in "
+        what += _several(written.rounds, "round")
         out.print(Text(f"{written.file} has {what}"), soft_wrap=True)
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def offered_renderers(wanted: str | None) -> dict[str, RendererKind]:

@@ -13,7 +13,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from zorank import optimizers
-from zorank.cli.common import allow_environment, log, out, read_values
+from zorank.cli.common import allow_environment, busy, log, out, read_values
 from zorank.errors import InvalidInput, ZorankError
 
 if TYPE_CHECKING:
@@ -44,6 +44,10 @@ class _DefaultToTrain(TyperGroup):
             is_value = not is_value and word in with_value
         return None
 
+
+LOST_SHARE = 0.25
+"""How much of the gained reward may be lost again before the command says so."""
+REMEDY = "train further with more --rounds, or begin again with another --seed and --out"
 
 app = typer.Typer(cls=_DefaultToTrain, help="Train a policy from ranked episodes, or replay it.")
 
@@ -227,7 +231,8 @@ def replay(
             f"{policy.problem.env}"
         )
     allow_environment(env)
-    reward = policy.problem.reward(policy.parameters, policy.statistics)
+    with busy("evaluating"):
+        reward = policy.problem.reward(policy.parameters, policy.statistics)
     out.print(Text(f"{policy.problem.env}: reward {reward:,.1f} on held-out resets"))
     if not no_video:
         place = folder if folder.is_dir() else folder.parent
@@ -276,6 +281,8 @@ def _report(search: PolicySearch, folder: Path) -> None:
     except OSError as error:
         raise InvalidInput(f"the curve cannot be written: {error}") from error
     out.print(Text(f"{_summary(search, rows)}\nsaved in {folder}"))
+    if problem := what_got_worse(rows):
+        log.print(Text(f"{problem}; {REMEDY}", style="yellow"), soft_wrap=True)
 
 
 def _summary(search: PolicySearch, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -289,12 +296,27 @@ def _summary(search: PolicySearch, rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+def what_got_worse(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence if the policy is worse than an earlier one, else nothing."""
+    first, last = rows[0]["reward"], rows[-1]["reward"]
+    best = max(rows, key=lambda row: row["reward"])
+    if last < first:
+        return "this policy is worse than the one at the start"
+    if best["reward"] - last > LOST_SHARE * (best["reward"] - first):
+        return (
+            f"this policy is worse than the one after {best['episodes']:,} episodes, whose reward "
+            f"was {best['reward']:,.1f}"
+        )
+    return ""
+
+
 def _film(policy: LearnedPolicy, file: Path, seconds: float) -> None:
     """Save a clip; if that fails, say why and go on."""
     from zorank.rl.training import save_clip
 
     try:
-        filmed = save_clip(policy, file, seconds)
+        with busy("filming"):
+            filmed = save_clip(policy, file, seconds)
     except (ZorankError, OSError) as error:
         log.print(f"no clip: {error}", style="yellow", markup=False, highlight=False)
         return

@@ -20,7 +20,7 @@ from zorank import stores
 from zorank._raters import export_rater, forget_rater
 from zorank._rebinding import rebind
 from zorank.cli import export as data
-from zorank.cli.common import StoreOption, log, out, read_pairs, write_text
+from zorank.cli.common import StoreOption, busy, log, out, read_pairs, write_text
 from zorank.cli.orders import item_names, print_order
 from zorank.data_export import Export
 from zorank.errors import InvalidInput, StoreError, required_by
@@ -75,7 +75,7 @@ def show_run(
     rounds: Annotated[int, typer.Option(min=1, help="How many of the last rounds to show.")] = 20,
 ) -> None:
     """Show the configuration and the last rounds of a run."""
-    run = Run.open(_existing_store(store), name)
+    run = _open_run(store, name)
     record = run.record
     settings = json.dumps(dict(record.options))
     for line in (repr(run), f"seed {record.seed}, zorank {record.version}, settings {settings}"):
@@ -102,7 +102,7 @@ def show_order(
 
     Example: zorank runs order cheerful-lake --csv > order.csv
     """
-    run = Run.open(_existing_store(store), name)
+    run = _open_run(store, name)
     print_order(order_of(run, item_names(run)), as_csv)
 
 
@@ -150,7 +150,7 @@ def export_run(
     Examples: zorank runs export teapot --format pairs --out pairs.jsonl; zorank runs export teapot
     --format parquet --out data --pictures data/pictures
     """
-    run = Run.open(_existing_store(store), name)
+    run = _open_run(store, name)
     if format is not None:
         export = Export(format, save, pictures, prompt, ties, names, force)
         data.write_data(run, export, renderer, option, _progress)
@@ -305,6 +305,11 @@ def _existing_store(url: str | None) -> Store:
             return stores.MemoryStore()
         raise InvalidInput(f"there is no store at {where}")
     return stores.open_store(where)
+
+
+def _open_run(store: str | None, name: str) -> Run:
+    with busy("reading the run"):  # folds its log
+        return Run.open(_existing_store(store), name)
 
 
 def _answered(store: Store, name: str) -> int:

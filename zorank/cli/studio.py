@@ -10,6 +10,7 @@ import typer
 from zorank import renderers
 from zorank.cli.common import (
     allow_environment,
+    busy,
     load_object,
     log,
     open_store,
@@ -108,10 +109,11 @@ def studio(
     given renderer options are the defaults in the form for a new run.
     """
     try:
-        from zorank.studio.catalog import select_judges, select_method
-        from zorank.studio.limits import read_limits
-        from zorank.studio.server import serve
-        from zorank.studio.workers import check_workers
+        with busy("starting the studio"):
+            from zorank.studio.catalog import select_judges, select_method
+            from zorank.studio.limits import read_limits
+            from zorank.studio.server import serve
+            from zorank.studio.workers import check_workers
     except ModuleNotFoundError as error:
         raise MissingExtra("the studio", error.name or "FastAPI", "studio") from error
     check_workers(workers, store)
@@ -156,7 +158,8 @@ def _offered(
             "--workflow and --url are for ComfyUI; combine them with --renderer comfyui only"
         )
     if folder is not None:
-        offered, left_out = select_folder(folder, [renderer, method, *options])
+        with busy("reading the folder"):
+            offered, left_out = select_folder(folder, [renderer, method, *options])
         for sentence in left_out:
             log.print(sentence, markup=False, highlight=False, soft_wrap=True)
         return offered

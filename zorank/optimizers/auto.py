@@ -37,6 +37,7 @@ import numpy as np
 from zorank.optimizers.auto_search import AutoSearch
 from zorank.optimizers.auto_state import AutoState
 from zorank.optimizers.auto_tuning import Tuning
+from zorank.optimizers.blas import without_needless_threads
 from zorank.optimizers.mixed_search import MixedSearch
 from zorank.optimizers.mixed_state import MixedState
 from zorank.optimizers.settings import (
@@ -104,11 +105,13 @@ class Auto:
 
     def ask(self, state: State, rng: np.random.Generator) -> Slate:
         """Show new directions and, at checks, old candidates."""
-        return self.search().ask(state, rng)  # type: ignore[no-any-return]  # Any
+        with without_needless_threads(state.x.size):
+            return self.search().ask(state, rng)  # type: ignore[no-any-return]  # Any
 
     def tell(self, state: State, slate: Slate, answer: Answer) -> State:
         """Step, then adapt the step size and the covariance."""
-        return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]  # Any
+        with without_needless_threads(state.x.size):
+            return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]  # Any
 
     def best(self, state: State) -> Vector:
         """Return the centre or, after a restart, the best centre of all searches."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
+
+NEEDLESS = range(100, 1000)
+"""Dimensions in which BLAS would use threads for products of a few milliseconds."""
 
 
 @cache
@@ -21,3 +24,12 @@ def one_thread() -> AbstractContextManager[Any]:
     of threads.
     """
     return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]  # untyped
+
+
+def without_needless_threads(d: int) -> AbstractContextManager[Any]:
+    """Return a context for products of matrices (d, d) with a few vectors.
+
+    Threads gain little there, and on a busy machine they wait for each other for far longer than
+    the products take.
+    """
+    return one_thread() if d in NEEDLESS else nullcontext()

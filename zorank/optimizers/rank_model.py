@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zorank.optimizers.blas import one_thread
 from zorank.types import Vector
 
 if TYPE_CHECKING:
@@ -156,8 +157,9 @@ def fit(
     if len(slates) * (size - 1) < ROWS_NEEDED * coefficients(centre.size):
         return None
     try:
-        inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
-        return _fit(slates, centre, inverse)
+        with one_thread():  # threads would only wait for each other
+            inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
+            return _fit(slates, centre, inverse)
     except np.linalg.LinAlgError:  # the covariance or the points are degenerate
         return None
 

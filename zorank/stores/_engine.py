@@ -70,7 +70,7 @@ def file_engine(file: Path, mode: str) -> sa.Engine:
 
     def connect() -> sqlite3.Connection:
         uri = f"{file.absolute().as_uri()}?mode={mode}"
-        connection = sqlite3.connect(uri, LOCK_SECONDS, isolation_level=None, uri=True)
+        connection = sqlite3.connect(uri, timeout=LOCK_SECONDS, isolation_level=None, uri=True)
         connection.text_factory = _decode
         return connection
 

@@ -8,8 +8,10 @@ tables with the time of the undo.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -61,11 +63,13 @@ SUGGESTED = 100
 class SQLStore(Store):
     """Keeps runs in a database: sqlite:///runs.db, or postgresql+psycopg://HOST/NAME.
 
-    The tables are created, or upgraded if an older zorank made them.
+    The tables are created, or upgraded if an older zorank made them. A store that nobody refers to
+    any more is closed, because `Run(..., store=URL)` gives nobody a store to close.
     """
 
     def __init__(self, url: str | sa.URL) -> None:
         self._engine = make_engine(url)
+        weakref.finalize(self, _dispose, self._engine, os.getpid())
         self._where = self._engine.url.render_as_string(hide_password=True)
         self._file = FileGuard(self._engine, schema.check)
         self._origin = new_key()  # tells this store's notifications from those of others
@@ -299,6 +303,12 @@ class SQLStore(Store):
         except SQLAlchemyError as error:
             cause = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
             raise explained(cause, self._where) from error
+
+
+def _dispose(engine: sa.Engine, process: int) -> None:
+    """Close connections, unless this is a fork, to which they do not belong."""
+    if os.getpid() == process:
+        engine.dispose()
 
 
 def _waits(last: Any) -> bool:

@@ -15,9 +15,11 @@ def test_a_folder_is_ranked_and_its_order_shown(serve, person, tmp_path):
     tab.see("start-run").click()
     for index in range(6):
         tab.expect_round(index, "rank")
+        expect(tab.page.locator("#intro-section")).to_be_hidden()  # it speaks of a start
         tab.click(*brightest_first(tab))
         tab.see("next").click()
     tab.expect_round(6, "rank")
+    expect(tab.page.locator("#compare")).to_be_hidden()
     expect(tab.page.locator("#words")).to_contain_text("of all pairs are in the right order")
     tab.page.goto(f"{server.url}/runs/{run_of(tab)}/result")
     places = tab.see("place")

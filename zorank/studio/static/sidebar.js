@@ -26,7 +26,7 @@ export function createSidebar({ run, role, enlarged }) {
   function showBest(round) {
     best = round.best;
     find("#best-section").hidden = !best;
-    find("#intro-section").hidden = Boolean(best);
+    find("#intro-section").hidden = Boolean(best) || round.question !== "start";
     find("#result-link").hidden = !best;
     if (!best) return;
     since.textContent = best.start ? "your start" : `since round ${best.since}`;
@@ -43,10 +43,10 @@ export function createSidebar({ run, role, enlarged }) {
     if (!isPicture) bestButton.replaceChildren(view, since);
   }
 
-  /** Before a start is picked there is nothing to compare with. */
+  /** Before a start is picked there is nothing to compare with; things that already exist have no start. */
   function showStart(start) {
     run.start = start;
-    if (role === "owner") find("#compare").hidden = !start;
+    if (role === "owner") find("#compare").hidden = !start || Boolean(run.items);
   }
 
   /** The history is optional, so a failure to load it is silent. */
