@@ -97,4 +97,9 @@ def strip(file: str) -> None:
 
 if __name__ == "__main__":
     command, *given = sys.argv[1:] or ["times"]
-    {"times": times, "ceilings": ceilings, "strip": strip}[command](*given)
+    commands: dict[str, Callable[..., None]] = {
+        "times": times,
+        "ceilings": ceilings,
+        "strip": strip,
+    }
+    commands[command](*given)

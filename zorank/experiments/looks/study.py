@@ -11,9 +11,9 @@ qEUBO are tried over a grid; `findings` picks the best in hindsight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -181,12 +181,17 @@ class Study:
     def with_tastes(self, names: Sequence[str]) -> Study:
         """Return the study with these tastes; dream has its own."""
         check_names("taste", names, (*KINDS, *FAMILIES, *DIMS, *faces.DIMS))
-        kinds = {"tastes": KINDS, "families": FAMILIES, "styles": DIMS, "expressions": faces.DIMS}
-        chosen: dict[str, Any] = {
-            field: tuple(name for name in dict.fromkeys(names) if name in known)
-            for field, known in kinds.items()
-        }
-        return replace(self, **chosen)
+
+        def among(known: Iterable[str]) -> tuple[str, ...]:
+            return tuple(name for name in dict.fromkeys(names) if name in set(known))
+
+        return replace(
+            self,
+            tastes=among(KINDS),
+            families=among(FAMILIES),
+            styles=among(DIMS),
+            expressions=among(faces.DIMS),
+        )
 
     def grid(self, method: str) -> tuple[float | None, ...]:
         """Return the settings that a method is tried with."""
