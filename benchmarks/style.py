@@ -1,12 +1,14 @@
-"""Measures the time of paintings, and draws the strip of docs/style.md.
+"""Measures paintings and tastes in them, and draws the strip of docs/style.md.
 
     python benchmarks/style.py times
+    python benchmarks/style.py ceilings mix 3000 10
     python benchmarks/style.py strip docs/images/style.jpg
 
-Times are medians of five, in seconds of wall clock and of CPU. The strip has a row for each of two
-raters of `zorank bench looks --only style`: the photo, the picked start, the best after 20 rounds
-of rank-looks, and the painting that the rater has in mind. The raters are the first two seeds of
-the benchmark, not selected ones.
+Times are medians of five, in seconds of wall clock and of CPU. A rater's ceiling is the gain of
+the very painting that the rater has in mind, in sd of random paintings. The strip has a row for
+each of two raters of `zorank bench looks --only style`: the photo, the picked start, the best
+after 20 rounds of rank-looks, and the painting that the rater has in mind. The raters are the
+first two seeds of the benchmark, not selected ones.
 """
 
 import statistics
@@ -55,6 +57,13 @@ def times() -> None:
             print(f"{styles:5} {name:14} {wall:6.3f} s, {cpu:6.3f} s of CPU")
 
 
+def ceilings(styles: str, first: str, count: str) -> None:
+    """Print the gain of the painting that each rater has in mind, where the distance is 0."""
+    tastes = (painting_styles.style_taste(styles, int(first) + n) for n in range(int(count)))
+    found = [taste.mean / taste.sd for taste in tastes]
+    print(*(f"{ceiling:.2f}" for ceiling in found), f"mean {statistics.mean(found):.2f}")
+
+
 def session(seed: int) -> list[Any]:
     """Return the pictures of one rater's row, (rows, columns, 3) each."""
     bests: list[Any] = []
@@ -87,7 +96,10 @@ def strip(file: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["strip"]:
-        strip(sys.argv[2])
-    else:
-        times()
+    command, *given = sys.argv[1:] or ["times"]
+    commands: dict[str, Callable[..., None]] = {
+        "times": times,
+        "ceilings": ceilings,
+        "strip": strip,
+    }
+    commands[command](*given)

@@ -28,8 +28,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 BLOCKS = 6
 """Blocks of ProGAN: 4 × 4 pixels, 8 × 8, …, 128 × 128."""
-LOOK_BLOCKS = 3
-"""Those whose activations, 16 × 16, are the look of a face: a tenth of the work."""
+LOOK_BLOCKS = 2
+"""Those whose activations, 8 × 8, are the look of a face: a fiftieth of the work."""
+LOOK_START, LOOK_END = (2, 2), (7, 6)
+"""The rows and columns where the face is, without hair and background: faces are aligned."""
+
+MAIN_AXES = 64
 
 
 class Graph:
@@ -141,10 +145,21 @@ def write_faces(weights: dict[str, Any], path: Path) -> None:
 
 
 def write_look(weights: dict[str, Any], path: Path) -> None:
-    """Write the look: latents → activations of a small size, averaged over 4 × 4 areas."""
+    """Write the look: latents → activations of a small size, where the face is."""
     graph, x = progan(weights, LOOK_BLOCKS)
-    pooled = graph.add("AveragePool", x, kernel_shape=[4, 4], strides=[4, 4])
-    graph.save(path, weights["Conv2D/merged_input"].shape[2:3], look=graph.add("Flatten", pooled))
+    edges = [graph.constant(each, np.int64) for each in (LOOK_START, LOOK_END, (2, 3))]
+    inner = graph.add("Slice", x, *edges)
+    graph.save(path, weights["Conv2D/merged_input"].shape[2:3], look=graph.add("Flatten", inner))
+
+
+def write_axes(weights: dict[str, Any], path: Path) -> None:
+    """Write the 64 directions of the latents that change the first layer most, (64, 512)."""
+    kernel = np.moveaxis(weights["Conv2D/merged_input"], 2, 0).astype(np.float64)
+    latents = len(kernel)
+    _, directions = np.linalg.eigh(np.tensordot(kernel, kernel, ((1, 2, 3), (1, 2, 3))))
+    axes = directions[:, : latents - MAIN_AXES - 1 : -1].T
+    largest = axes[np.arange(MAIN_AXES), np.abs(axes).argmax(axis=1)]
+    np.save(path, axes * np.sign(largest)[:, None])  # the same signs on every machine
 
 
 def write_judge(file: Path, path: Path) -> None:
@@ -195,6 +210,7 @@ def main(progan_folder: str, emotion_file: str, out: str) -> None:
     weights = read_tfjs(Path(progan_folder))
     write_faces(weights, folder / "faces.onnx")
     write_look(weights, folder / "look.onnx")
+    write_axes(weights, folder / "axes.npy")
     write_judge(Path(emotion_file), folder / "expression.onnx")
 
 

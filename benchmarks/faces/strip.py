@@ -22,17 +22,18 @@ SHOWN = (0, 1, 5, 10, 20)
 
 def row(seed: int) -> Any:
     """Return the faces of a session, (128, width, 3), and print their gains."""
-    (condition,) = study.study_for(parts=(FACES,), methods=(study.LOOKS,)).conditions()
+    chosen = study.study_for(parts=(FACES,), methods=(study.LOOKS,), tastes=(faces.MAIN,))
+    (condition,) = chosen.conditions()
     best: list[Any] = []
     found = run_session(
         study.optimizer_of(condition),
-        faces.taste(),
-        faces.DIM,
+        faces.taste(condition.dim),
+        condition.dim,
         SimulatedRater(condition.noise),
         condition.rounds + 1,
         seed,
         watch=best.append,
-        looks=looks_of(FACES, seed),
+        looks=looks_of(FACES, condition.taste, seed),
     )
     print(seed, *(f"{found.gains[n]:.2f}" for n in SHOWN), flush=True)
     return np.concatenate([faces.picture(best[n]) for n in SHOWN], axis=1)

@@ -32,8 +32,9 @@ def tastes(found: dict[str, Any]) -> list[str]:
 
 
 def styles(found: dict[str, Any]) -> list[str]:
-    """List the gains in painting styles; methods may have different numbers of seeds."""
-    methods = ("rank-looks", "rank-process", "random")
+    """List gains in painting styles or faces; methods may have different numbers of seeds."""
+    offered = ("rank-looks", "rank-process", "random")
+    methods = [name for name in offered if any(name in c["methods"] for c in found["cases"])]
     lines = ["| candidates | d | " + " | ".join(methods) + " |"]
     lines.append("| --- " * (len(methods) + 2) + "|")
     for case in found["cases"]:
@@ -43,7 +44,7 @@ def styles(found: dict[str, Any]) -> list[str]:
 
 
 def style_claims(found: dict[str, Any]) -> list[str]:
-    """List the claims of the part style with the seeds that both methods have."""
+    """List the claims of the part style or faces with the seeds that both methods have."""
     lines = ["| rank-looks … | measured | needed | holds |", "| --- " * 4 + "|"]
     for claim in found["claims"]:
         error = claim["standard_error"]

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from zorank import InvalidInput
-from zorank.experiments.looks import faces
+from zorank.experiments.looks import faces, findings
 from zorank.experiments.looks import study as looks
 from zorank.experiments.looks.cases import FACES
-from zorank.experiments.studies import Trial
+from zorank.experiments.studies import Sessions, Trial
+from zorank.slates import Shell
 from zorank.testing import RendererContract
 
 CONVERT = Path(__file__).parents[2] / "benchmarks" / "faces" / "convert.py"
@@ -66,6 +67,7 @@ def models(convert, tmp_path_factory):
     weights = convert.read_tfjs(folder / "progan")
     convert.write_faces(weights, folder / "faces.onnx")
     convert.write_look(weights, folder / "look.onnx")
+    convert.write_axes(weights, folder / "axes.npy")
     graph = convert.Graph()
     x = graph.conv("x", np.random.default_rng(1).standard_normal((3, 3, 1, 7)))
     pooled = graph.add("GlobalAveragePool", graph.add("Relu", x))
@@ -77,17 +79,18 @@ def models(convert, tmp_path_factory):
 def few(models, monkeypatch):
     monkeypatch.setenv(faces.VARIABLE, str(models))
     monkeypatch.setattr(faces, "RANDOM_FACES", 12)
-    for cached in (faces.taste, faces._session, faces._judged):
-        cached.cache_clear()
+    cached = (faces.taste, faces._session, faces._judged, faces._axes)
+    for each in cached:
+        each.cache_clear()
     yield
-    for cached in (faces.taste, faces._session, faces._judged):
-        cached.cache_clear()
+    for each in cached:
+        each.cache_clear()
 
 
 class TestFaces(RendererContract):
-    @pytest.fixture
-    def renderer(self):
-        return faces.Faces()
+    @pytest.fixture(params=faces.DIMS.values())
+    def renderer(self, request):
+        return faces.Faces(request.param)
 
 
 def test_a_doubled_picture_is_convolved_in_less_work(convert, tmp_path):
@@ -107,8 +110,8 @@ def test_a_doubled_picture_is_convolved_in_less_work(convert, tmp_path):
 
 
 def test_the_taste_is_on_the_scale_of_random_faces_and_is_of_the_picture():
-    taste = faces.taste()
-    candidates = np.random.default_rng(3).standard_normal((5, faces.DIM))
+    taste = faces.taste(faces.LATENTS)
+    candidates = np.random.default_rng(3).standard_normal((5, faces.LATENTS))
     found = taste(candidates)
     assert found.shape == (5,)
     assert taste(candidates[2]) == pytest.approx(found[2])
@@ -118,13 +121,59 @@ def test_the_taste_is_on_the_scale_of_random_faces_and_is_of_the_picture():
     assert faces.happiness(outside) == faces.happiness(grey)
 
 
-def test_a_session_with_looks():
-    study = looks.study_for(parts=(FACES,), methods=(looks.LOOKS,), seeds=1, rounds=1)
+def test_main_axes_are_those_that_change_the_first_layer_most():
+    axes = faces._axes()
+    assert axes @ axes.T == pytest.approx(np.eye(faces.AXES), abs=1e-9)
+    kernel = tiny_weights()["Conv2D/merged_input"].transpose(2, 0, 1, 3).reshape(512, -1)
+    strengths = np.linalg.norm(axes @ kernel, axis=1)
+    assert (np.diff(strengths) <= 1e-9).all()
+    assert strengths[0] == pytest.approx(np.linalg.norm(kernel, ord=2))
+
+
+def test_main_coordinates_move_a_face_along_the_axes_and_keep_the_rest():
+    one, other = Shell().place(np.ones(faces.AXES)), Shell().place(-np.arange(1.0, faces.AXES + 1))
+    made = faces.latents(one)
+    assert np.linalg.norm(made) == pytest.approx(np.sqrt(faces.LATENTS))
+    assert made - faces.latents(other) == pytest.approx((one - other) @ faces._axes())
+    assert (faces.picture(one) == faces.picture(made)).all()
+
+
+def test_the_look_is_of_the_face_without_hair_and_background(convert, tmp_path):
+    import onnxruntime
+
+    graph, x = convert.progan(tiny_weights(), convert.LOOK_BLOCKS)
+    graph.save(tmp_path / "all.onnx", (512,), all=x)
+    candidate = np.random.default_rng(4).standard_normal((1, 512))
+    session = onnxruntime.InferenceSession(tmp_path / "all.onnx")
+    (found,) = session.run(None, {"x": candidate.astype(np.float32)})
+    rows, columns = map(slice, convert.LOOK_START, convert.LOOK_END)
+    inner = found[0, :, rows, columns].ravel()
+    assert faces.Faces().look(candidate)[0] == pytest.approx(inner, abs=1e-5)
+
+
+@pytest.mark.parametrize(("taste", "dim"), faces.DIMS.items())
+def test_a_session_with_looks(taste, dim):
+    study = looks.study_for(
+        parts=(FACES,), methods=(looks.LOOKS,), tastes=(taste,), seeds=1, rounds=1
+    )
     (condition,) = study.conditions()
-    assert (condition.dim, condition.taste) == (512, "happy")
+    assert (condition.dim, condition.taste) == (dim, taste)
     row = looks.run_trial(Trial(condition, 3000, 1))
     assert len(row["gains"]) == 2
     assert np.isfinite(row["gains"]).all()
+
+
+def test_each_taste_has_its_claim():
+    study = looks.study_for(parts=(FACES,), methods=(looks.LOOKS, looks.RANDOM))
+    ones = np.ones(3)
+    gains = {looks.LOOKS: np.full((3, 21), 3.0), looks.RANDOM: np.full((3, 21), 2.5)}
+    results = {c: Sessions(None, gains[c.method], ones, ones, ones) for c in study.conditions()}
+    names = [claim.name for claim in findings.claims(study, results)]
+    assert names == [
+        f"faces, {t} (d = {d}): minus best of 126 random" for t, d in faces.DIMS.items()
+    ]
+    cases = findings.summary(study, results)["cases"]
+    assert [case["meaning"] for case in cases] == list(faces.MEANINGS.values())
 
 
 def test_the_part_is_not_usual_and_needs_its_models(monkeypatch):

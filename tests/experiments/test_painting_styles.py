@@ -31,7 +31,7 @@ def test_pictures_that_look_alike_are_near():
 @needs_weights
 def test_a_rater_likes_the_hidden_mixture_best(monkeypatch):
     monkeypatch.setattr(painting_styles, "RANDOM_PICTURES", 6)
-    painting_styles._random_candidates.cache_clear()
+    painting_styles._random_features.cache_clear()
     painting_styles.style_taste.cache_clear()
     taste = painting_styles.style_taste(MIX, 3)
     shares = painting_styles.hidden_shares(3)
@@ -42,7 +42,7 @@ def test_a_rater_likes_the_hidden_mixture_best(monkeypatch):
     hidden = float(taste(logs - logs.mean()))
     assert hidden == pytest.approx(-taste.mean / taste.sd, abs=1e-3)  # the distance is 0
     assert (np.asarray(taste(painting_styles._random_candidates(MIX))) > hidden).all()
-    painting_styles._random_candidates.cache_clear()
+    painting_styles._random_features.cache_clear()
     painting_styles.style_taste.cache_clear()
 
 

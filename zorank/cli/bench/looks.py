@@ -82,8 +82,9 @@ def looks(
 
     style: a photo in painting styles; the rater has a mixture of three of 26 styles in mind and
     judges by a perceptual distance to it. It is run only if it is named (extras style and peers).
-    faces: a GAN, judged by a model of facial expressions. It runs only if named, with the folder
-    of the models that benchmarks/faces/convert.py makes in the environment variable ZORANK_FACES.
+    faces: a GAN, judged by a model of facial expressions; candidates are all latents ("happy") or
+    main axes of them ("happy main"). It runs only if named, with the folder of the models that
+    benchmarks/faces/convert.py makes in the environment variable ZORANK_FACES.
 
     Ctrl-C loses no finished session: run the same command again to continue. Finished sessions are
     stored in OUT/looks.cells.jsonl; runs with other seeds, methods or tastes add to them.

@@ -57,7 +57,7 @@ def taste_of(part: str, name: str, dim: int, seed: int) -> Taste:
     if part == STYLE:
         return style_taste(name, seed)
     if part == FACES:
-        return faces.taste()
+        return faces.taste(dim)
     return dream_taste(seed) if part == DREAM else landscape_taste(name, seed)
 
 
@@ -137,7 +137,10 @@ def looks_of(part: str, name: str, seed: int) -> Looks | None:
     plan = plan_of(part, name)
     if plan is None:
         return None
-    own: dict[str, Any] = {STYLE: lambda: PAINTERS[name], FACES: faces.Faces}
+    own: dict[str, Any] = {
+        STYLE: lambda: PAINTERS[name],
+        FACES: lambda: faces.Faces(faces.DIMS[name]),
+    }
     renderer = own.get(part, Landscape)()
     if part == DREAM:
         from zorank.experiments.paper.latents import renderer_of

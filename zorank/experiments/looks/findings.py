@@ -68,7 +68,7 @@ def group_of(case: Condition) -> str:
 def meaning_of(case: Condition) -> str:
     """Return a description of the taste of a case."""
     if case.part in (STYLE, FACES):
-        return MEANINGS[case.taste] if case.part == STYLE else faces.MEANING
+        return {**MEANINGS, **faces.MEANINGS}[case.taste]
     return FAMILIES[case.taste][0] if case.part == PEERS else KINDS[case.taste].meaning
 
 
@@ -137,12 +137,11 @@ def claims(study: Study, results: Results) -> list[Claim]:
         dreams = leads(study, results, study.cases(DREAM), PROCESS)
         found += _claimed("dream: minus rank-process", dreams, 0.5)
     if STYLE in study.parts:
-        found += _in_styles(study, results)
+        found += _above_random(study, results, STYLE)
     if PEERS in study.parts:
         found += _level_with_botorch(study, results) + _time_ratio(study, results)
     if FACES in study.parts:
-        smiles = leads(study, results, study.cases(FACES), RANDOM)
-        found += _claimed(f"faces: minus best of {study.pictures} random", smiles, 1.0)
+        found += _above_random(study, results, FACES)
     return found
 
 
@@ -171,11 +170,11 @@ def _in_landscapes(study: Study, results: Results, noise: float) -> list[Claim]:
     return found
 
 
-def _in_styles(study: Study, results: Results) -> list[Claim]:
+def _above_random(study: Study, results: Results, part: str) -> list[Claim]:
     """Claim, for each taste, to be a standard deviation above the best of as many random ones."""
     claims = []
-    for case in study.cases(STYLE):
-        words = f"style, {case.taste} (d = {case.dim}): minus best of {study.pictures} random"
+    for case in study.cases(part):
+        words = f"{part}, {case.taste} (d = {case.dim}): minus best of {study.pictures} random"
         claims += _claimed(words, leads(study, results, [case], RANDOM), 1.0)
     return claims
 

@@ -10,7 +10,7 @@ renderer's `look` uses handmade descriptors and knows neither that network nor t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -32,7 +32,6 @@ PAINTED_SIDES = {ANY: None, MAIN: None, MIX: 256}
 """Mixtures are painted at half the renderer's size, in a quarter of the time: wider strokes."""
 RANDOM_PICTURES = 200
 """The number of random paintings that tastes are standardised over."""
-CACHED_PICTURES = 8192
 MIXED = 3
 """How many styles a hidden mixture has."""
 
@@ -66,9 +65,9 @@ def style_taste(name: str, seed: int) -> Taste:
     """Return a taste: mean 0 and sd 1 over random paintings, smaller is better."""
     if name not in PAINTERS:
         raise unknown_name("taste", name, PAINTERS)
-    loss = _Distance(name, perceptual_distance.features(hidden_painting(name, seed)))
-    values = np.array([loss(x) for x in _random_candidates(name)])
-    return Taste(loss, float(values.mean()), float(values.std()))
+    hidden = perceptual_distance.features(hidden_painting(name, seed))
+    values = np.array([perceptual_distance.distance(f, hidden) for f in _random_features(name)])
+    return Taste(_Distance(name, hidden), float(values.mean()), float(values.std()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,26 +76,34 @@ class _Distance:
 
     name: str
     hidden: NDArray[np.float32]
+    known: dict[bytes, float] = field(default_factory=dict)
 
     def __call__(self, x: Vector) -> Any:
         if x.ndim == 2:
             return np.array([self(row) for row in x])
-        picture = _picture(self.name, np.ascontiguousarray(x, np.float64).tobytes())
-        return perceptual_distance.distance(perceptual_distance.features(picture), self.hidden)
+        candidate = np.ascontiguousarray(x, np.float64).tobytes()
+        if candidate not in self.known:  # the best so far is judged again in every round
+            found = _features(self.name, np.frombuffer(candidate))
+            self.known[candidate] = perceptual_distance.distance(found, self.hidden)
+        return self.known[candidate]
 
 
-@lru_cache(maxsize=CACHED_PICTURES)
-def _picture(name: str, candidate: bytes) -> NDArray[np.uint8]:
-    return _painted(name, PAINTERS[name].style(np.frombuffer(candidate)))
+def _features(name: str, candidate: Vector) -> NDArray[np.float32]:
+    """Return what the perceptual distance sees of a candidate's painting."""
+    return perceptual_distance.features(_painted(name, PAINTERS[name].style(candidate)))
 
 
 def _painted(name: str, style: Vector) -> NDArray[np.uint8]:
     return PAINTERS[name].painted(style, PAINTED_SIDES[name])
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=len(DIMS))
+def _random_features(name: str) -> NDArray[np.float32]:
+    """Return the features of random paintings, the same for every seed: 2 MB for each painting."""
+    return np.stack([_features(name, x) for x in _random_candidates(name)])
+
+
 def _random_candidates(name: str) -> NDArray[np.float64]:
-    """Return random candidates, the same for every seed."""
     draws, shell = rng.for_content(0, b"random paintings"), Shell()
     rows = [shell.place(draws.standard_normal(DIMS[name])) for _ in range(RANDOM_PICTURES)]
     return np.array(rows)

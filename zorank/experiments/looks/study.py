@@ -4,14 +4,14 @@ A condition is a taste, the noise of a rater and a method with one setting; a tr
 with a seed. There are five parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
 d = 4,096), "peers" (points in a box, compared with preferential Bayesian optimisation of other
 libraries) and, only if named, "style" (a photo in painting styles, d = 100, 20 or 26) and "faces"
-(a GAN, d = 512, and a model as the judge). The seed
+(a GAN, d = 512 or 64, and a model as the judge). The seed
 determines the first slate, the rater's noise and the random part of a taste. μ and the prior of
 qEUBO are tried over a grid; `findings` picks the best in hindsight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TypeAlias
 
@@ -115,7 +115,7 @@ class Study:
         rounds: answers after the first slate.
         parts: some of `ALL_PARTS`.
         methods: the methods to compare, in the parts where they can be used.
-        tastes, families, styles: the tastes in landscapes, in boxes, and in painting styles.
+        tastes, families, styles, expressions: the tastes in landscapes, boxes, styles and faces.
         noises: the noises of raters in landscapes.
         noise: the noise of raters in the other parts.
         dims: the dimensions of boxes.
@@ -134,6 +134,7 @@ class Study:
     tastes: tuple[str, ...] = tuple(KINDS)
     families: tuple[str, ...] = tuple(FAMILIES)
     styles: tuple[str, ...] = tuple(DIMS)
+    expressions: tuple[str, ...] = tuple(faces.DIMS)
     noises: tuple[float, ...] = (0.1, 0.3)
     noise: float = 0.1
     dims: tuple[int, ...] = (20, 62)
@@ -152,6 +153,7 @@ class Study:
         check_names("taste", self.tastes, KINDS)
         check_names("family of tastes", self.families, FAMILIES)
         check_names("set of styles", self.styles, DIMS)
+        check_names("taste in faces", self.expressions, faces.DIMS)
         if not self.conditions():
             raise InvalidInput(
                 "nothing is left to measure: none of these methods or tastes exists in "
@@ -178,12 +180,17 @@ class Study:
 
     def with_tastes(self, names: Sequence[str]) -> Study:
         """Return the study with these tastes; dream has its own."""
-        check_names("taste", names, (*KINDS, *FAMILIES, *DIMS))
+        check_names("taste", names, (*KINDS, *FAMILIES, *DIMS, *faces.DIMS))
+
+        def among(known: Iterable[str]) -> tuple[str, ...]:
+            return tuple(name for name in dict.fromkeys(names) if name in set(known))
+
         return replace(
             self,
-            tastes=tuple(name for name in dict.fromkeys(names) if name in KINDS),
-            families=tuple(name for name in dict.fromkeys(names) if name in FAMILIES),
-            styles=tuple(name for name in dict.fromkeys(names) if name in DIMS),
+            tastes=among(KINDS),
+            families=among(FAMILIES),
+            styles=among(DIMS),
+            expressions=among(faces.DIMS),
         )
 
     def grid(self, method: str) -> tuple[float | None, ...]:
@@ -212,7 +219,9 @@ class Study:
         elif part == STYLE:
             found = [(name, dim, self.noise) for name, dim in DIMS.items() if name in self.styles]
         elif part == FACES:
-            found = [(faces.TASTE, faces.DIM, self.noise)]
+            found = [
+                (n, dim, self.noise) for n, dim in faces.DIMS.items() if n in self.expressions
+            ]
         else:
             found = [(f, dim, self.noise) for dim in self.dims for f in self.families]
         return [Condition(part, *case, method="", rounds=self.rounds) for case in found]

@@ -55,8 +55,8 @@ class Style:
 
     Attributes:
         photo: the path of a JPEG, PNG or WebP file; "" for a sample photo.
-        styles: "any" for all styles that the network knows, "main" for the 20 main directions
-            among them, "mix" for mixtures of 26 styles.
+        styles: "mix" for mixtures of 26 styles, "main" for the 20 main directions among all styles
+            that the network knows, "any" for all of them.
         strength: 1 is the whole style, 0 leaves the photo nearly as it is.
         size: the longest side in pixels.
     """
@@ -70,10 +70,10 @@ class Style:
         file=keep_file,
     )
     styles: str = option(
-        ANY,
-        "any: all that the network can paint, 100 numbers; main: the 20 that change most; "
-        "mix: mixtures of 26 styles.",
-        choices=tuple(DIMS),
+        MIX,
+        "mix: mixtures of 26 styles; main: the 20 directions in which styles differ most; "
+        "any: all that the network can paint, 100 numbers.",
+        choices=(MIX, MAIN, ANY),
         more=False,
     )
     strength: float = option(1.0, "From 0, nearly the photo, to 1, all of the style.")
