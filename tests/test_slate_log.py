@@ -12,6 +12,7 @@ from hypothesis import given
 from tests.helpers.strategies import slates
 from tests.optimizers.test_contract import MADE
 from zorank import InvalidInput, Ranking, ReplayError, Run, Slate, StaleAnswer, StoreError, rng
+from zorank._channels import ChannelShell
 from zorank._recipe_json import digest
 from zorank._recipes import (
     DerivedPoints,
@@ -121,9 +122,12 @@ def derived(space, m=5, d=RECIPE_SIZE, seed=1):
 
 
 BOX = Box(np.full(RECIPE_SIZE, -0.5), np.full(RECIPE_SIZE, 0.9))
+CHANNELS = ChannelShell(4, limit=0.5)  # nearly every draw is corrected
 
 
-@pytest.mark.parametrize("space", [Free(), Shell(), BOX], ids=["free", "shell", "box"])
+@pytest.mark.parametrize(
+    "space", [Free(), Shell(), BOX, CHANNELS], ids=["free", "shell", "box", "channels"]
+)
 def test_a_large_slate_is_written_as_its_recipe(space):
     slate, shown = derived(space)
     data, again = record(slate, shown)
@@ -154,10 +158,12 @@ def test_numbers_are_written_with_as_few_bytes_as_hold_them():
         decode(data, shown)
 
 
-def test_a_recipe_repeats_no_sum_over_coordinates(monkeypatch):
-    slate, shown = derived(Shell())
+@pytest.mark.parametrize("space", [Shell(), CHANNELS], ids=["shell", "channels"])
+def test_a_recipe_repeats_no_sum_over_coordinates(space, monkeypatch):
+    slate, shown = derived(space)
     data = encode(slate)
     monkeypatch.setattr(np.linalg, "norm", None)
+    monkeypatch.setattr(ChannelShell, "correction", None)
     assert candidates(decode(data, shown)) == candidates(slate)
 
 

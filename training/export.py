@@ -2,6 +2,9 @@
 
     python training/export.py --run RUN --out zorank/dream/weights
 
+The upscaler and the judge are exported if RUN has them; a run that goes on from the packaged
+weights has only the denoiser.
+
 Weights are stored as float16 and cast to float32 on loading, so that inference is in float32. The
 check fails if an output differs from torch by more than MOST_DIFFERENCE.
 """
@@ -46,32 +49,31 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     state = torch.load(args.run / "state.pt")
-    codec = Codec(**state["codec"])
     denoiser = Denoiser(len(WORDS))
     denoiser.load_state_dict(state["mean"])
-    upscaler = Upscaler()
-    upscaler.load_state_dict(torch.load(args.run / "upscaler.pt"))
-    judge = Judge(len(WORDS))
-    judge.load_state_dict(torch.load(args.run / "judge.pt"))
+    write(denoiser, args.out / "denoiser.onnx", example_inputs(), ["clean"])
+    grids, words = example_inputs()["noisy"], example_inputs()["words"]
+    if (args.run / "upscaler.pt").exists():
+        upscaler = Upscaler()
+        upscaler.load_state_dict(torch.load(args.run / "upscaler.pt"))
+        picture = Picture(Codec(**state["codec"]), upscaler)
+        write(picture, args.out / "picture.onnx", {"grids": grids}, ["large", "small"])
+    if (args.run / "judge.pt").exists():
+        judge = Judge(len(WORDS))
+        judge.load_state_dict(torch.load(args.run / "judge.pt"))
+        pictures = torch.rand(2, 3, 64, 64) * 2 - 1
+        write(judge, args.out / "judge.onnx", {"pictures": pictures, "words": words}, ["fit"])
 
-    grids = torch.randn(2, COMPONENTS, GRID, GRID)
+
+def example_inputs() -> dict[str, Tensor]:
+    """Return inputs of the denoiser."""
     words = torch.zeros(2, len(WORDS))
     words[0, 0] = 1
-    write(
-        denoiser,
-        args.out / "denoiser.onnx",
-        {"noisy": grids, "cleanness": torch.tensor([0.3, 0.7]), "words": words},
-        ["clean"],
-    )
-    write(
-        Picture(codec, upscaler), args.out / "picture.onnx", {"grids": grids}, ["large", "small"]
-    )
-    write(
-        judge,
-        args.out / "judge.onnx",
-        {"pictures": torch.rand(2, 3, 64, 64) * 2 - 1, "words": words},
-        ["fit"],
-    )
+    return {
+        "noisy": torch.randn(2, COMPONENTS, GRID, GRID),
+        "cleanness": torch.tensor([0.3, 0.7]),
+        "words": words,
+    }
 
 
 def write(network: nn.Module, file: Path, inputs: dict[str, Tensor], outputs: list[str]) -> None:
@@ -89,6 +91,11 @@ def write(network: nn.Module, file: Path, inputs: dict[str, Tensor], outputs: li
         dynamo=False,
     )
     onnx.save(with_halved_weights(onnx.load(file)), file)
+    check(network, file, inputs)
+
+
+def check(network: nn.Module, file: Path, inputs: dict[str, Tensor]) -> None:
+    """Exit if torch and onnxruntime differ by more than the tolerance."""
     session = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     found = session.run(None, {name: value.numpy() for name, value in inputs.items()})
     with torch.no_grad():

@@ -5,7 +5,9 @@
 Every few minutes it writes `state.pt` (a checkpoint), a line of `curve.csv`, and a grid of
 unselected samples, `samples-STEP.png`, with a row for each prompt. The learning rate is constant,
 and an exponential moving average of the weights is used, so a run can have any length. --cooldown
-decays the learning rate linearly to zero; use it for the last run.
+decays the learning rate linearly to zero; use it for the last run. To train on from the packaged
+weights (`packaged.py`) for some hours at most, choose a smaller --step-size. --stress is the least
+chance that a word that is hard to learn is given if it fits the picture.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from codec import Codec, as_bytes, as_tensor
-from landscapes import load_pictures
+from landscapes import STRESSED, load_pictures
 from network import COMPONENTS, GRID, Denoiser
 from PIL import Image
 from torch import Tensor
@@ -56,6 +58,7 @@ class Training:
         )
         self.noise = torch.Generator().manual_seed(SEED)
         self.step = 0
+        self.stress = 0.0
         self.seconds = 0.0
 
     def save(self, file: Path) -> None:
@@ -119,9 +122,17 @@ class Training:
         which = torch.multinomial(
             torch.tensor([0.15, 0.25, 0.3, 0.2, 0.1]), many, True, generator=self.noise
         )
-        kept = torch.rand(truth.shape, generator=self.noise) < chances[which][:, None]
+        chance = chances[which][:, None]
+        stressed = torch.tensor([word in STRESSED for word in WORDS]) & (truth > 0)
+        chance = torch.where(stressed & (chance > 0), chance.clamp(min=self.stress), chance)
+        kept = torch.rand(truth.shape, generator=self.noise) < chance
         only_true = torch.rand(many, 1, generator=self.noise) < 0.6
         return truth * kept * ~(only_true & (truth < 0))
+
+
+def usual_scores(scores: np.ndarray) -> Tensor:
+    """Return for each word the score that counts as a full yes."""
+    return torch.from_numpy(np.quantile(scores, 0.98, axis=0)).float()
 
 
 def encode_prompt(prompt: tuple[str, ...]) -> Tensor:
@@ -163,6 +174,8 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--cooldown", action="store_true")
+    parser.add_argument("--step-size", type=float, default=STEP_SIZE)
+    parser.add_argument("--stress", type=float, default=0.0)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--every", type=float, default=5, help="minutes between checkpoints")
     return parser.parse_args()
@@ -190,8 +203,8 @@ def main() -> None:
     if state.exists():
         training = Training.load(state)
     else:
-        full = torch.from_numpy(np.quantile(scores, 0.98, axis=0)).float()
-        training = Training(Codec.of(pictures[:4000]), full)
+        training = Training(Codec.of(pictures[:4000]), usual_scores(scores))
+    training.stress = args.stress
     size = sum(p.numel() for p in training.network.parameters())
     training.network.to(memory_format=torch.channels_last)  # a fifth faster on a CPU
     print(f"{size / 1e6:.2f} million parameters, from step {training.step}", flush=True)
@@ -200,7 +213,7 @@ def main() -> None:
     losses: list[float] = []
     while (now := time.monotonic()) - start < 60 * args.minutes:
         left = 1 - (now - start) / (60 * args.minutes)
-        step_size = STEP_SIZE * (left if args.cooldown else 1.0)
+        step_size = args.step_size * (left if args.cooldown else 1.0)
         losses.append(training.take_step(pictures, torch.from_numpy(scores), step_size))
         if time.monotonic() - saved > 60 * args.every or training.step in (100, 500):
             training.seconds += time.monotonic() - saved

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zorank._channels import Correction, ScaledChannels
 from zorank._recipes import ScaledShell
 from zorank.slates import Box, Free, Mirror, Shell, Space
 from zorank.types import Json, Vector
@@ -67,6 +68,9 @@ def write_space(space: Space) -> dict[str, Any]:
     """Return a space with its bounds; raise NoJsonForm for a space of another package."""
     if isinstance(space, ScaledShell):
         return {"kind": "scaled", "factor": space.factor}
+    if isinstance(space, ScaledChannels):
+        scales, shifts = map(write_array, space.correction)
+        return {"kind": "channels", "factor": space.factor, "scales": scales, "shifts": shifts}
     kind = next((kind for kind, of in _SPACES.items() if type(space) is of), None)
     if kind is None:
         raise NoJsonForm
@@ -84,6 +88,11 @@ def read_space(data: Json, dim: int) -> Space:
     kind = data["kind"]
     if kind == "scaled":
         return ScaledShell(float(data["factor"]))
+    if kind == "channels":
+        scales, shifts = (read_array(data[key], 1) for key in ("scales", "shifts"))
+        if scales.shape != shifts.shape or not scales.size or dim % scales.size:
+            raise ValueError(f"{scales.size} channels do not fit {dim} coordinates")
+        return ScaledChannels(float(data["factor"]), Correction(scales, shifts))
     if kind in ("box", "mirror"):
         bounds = [read_array(data[key], 1) for key in ("lower", "upper")]
         if any(bound.size != dim for bound in bounds):

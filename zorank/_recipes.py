@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from zorank._channels import ChannelShell, ScaledChannels
 from zorank.slates import Free, Points, Shell, Space
 from zorank.types import Matrix, Vector
 
@@ -42,6 +43,9 @@ def place_repeatably(space: Space, x: Vector) -> tuple[Vector, Space]:
     x /= space.largest(x)
     factor = space.factor(x)
     x *= factor
+    correction = space.correction(x) if isinstance(space, ChannelShell) else None
+    if correction is not None:
+        return correction.apply(x), ScaledChannels(float(factor), correction)
     return x, ScaledShell(float(factor))
 
 

@@ -46,6 +46,14 @@ def test_algorithm_3_asks_for_a_ranking_and_for_the_best_by_turns(studio):
     assert asked == ["start", "rank", "best", "rank", "best"]
 
 
+@pytest.mark.parametrize("method", ["rank-process", "rank-looks"])
+def test_preference_models_take_the_number_of_channels(studio, method):
+    client = studio()
+    assert optimizer(client, method=method)["channels"] == 0
+    made = optimizer(client, method=method, method_settings={"channels": 1})
+    assert made["channels"] == 1
+
+
 def test_the_studios_method_is_the_default_and_can_be_replaced(studio):
     client = studio(MethodSpec("zo-ranksgd-memory", {"gamma": 0.25}))
     assert optimizer(client)["options"]["gamma"] == 0.25
@@ -70,6 +78,14 @@ def test_the_studios_method_is_the_default_and_can_be_replaced(studio):
         ({"method": "zo-ranksgd-memory", "method_settings": {"m": 5}}, "has no setting 'm'"),
         ({"method": "zo-ranksgd-memory", "method_settings": {"mu": "x"}}, "method_settings"),
         ({"method": "zo-ranksgd-memory", "method_settings": {"mu": True}}, "method_settings"),
+        (
+            {"method": "rank-process", "method_settings": {"channels": 99}},
+            "latents of 99 channels",
+        ),
+        (
+            {"method": "rank-looks", "method_settings": {"channels": 0.5}},
+            "channels must be a whole",
+        ),
         ({"method": "cma-es"}, "there is no method named 'cma-es'"),
     ],
 )

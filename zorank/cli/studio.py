@@ -60,7 +60,7 @@ HELP = {
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
     "paper's Algorithm 3; by default, the renderer's speed decides between the first two.",
     "method_option": "A setting of the method, name=value; zo-ranksgd-memory has mu, step and "
-    "gamma.",
+    "gamma, the others have channels.",
 }
 """The help of each option of `zorank studio`."""
 

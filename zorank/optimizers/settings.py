@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from zorank._arrays import as_numbers, is_real, is_whole, plain
+from zorank._channels import ChannelShell
 from zorank.errors import InvalidInput, short
 from zorank.slates import Box, Free, Shell, Space
 from zorank.types import Vector
@@ -159,6 +160,16 @@ def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
         raise InvalidInput(f"{name} must be {wanted}, found {short(value)}")
 
 
+def check_channel_count(owner: Any) -> None:
+    """Check the setting channels, which needs latents on the shell unless it is 0."""
+    check_count(owner, "channels", 0)
+    if owner.channels and owner.space != "gaussian":
+        raise InvalidInput(
+            f"channels are those of latents in space='gaussian', found {owner.channels} channels "
+            f"in space={owner.space!r}; leave channels at 0"
+        )
+
+
 def check_law(law: object) -> None:
     """Check that directions can be drawn from this distribution."""
     if not isinstance(law, str) or law not in ("normal", "rademacher"):
@@ -196,15 +207,20 @@ def _plain(bound: Vector) -> float | tuple[float, ...]:
 
 def space_of(owner: Any, x: Vector) -> Space:
     """Return the space that an optimizer's settings name, for vectors like x."""
-    return make_space(getattr(owner, "space", "euclidean"), owner.bounds, x.size, x.dtype)
+    space: SpaceName = getattr(owner, "space", "euclidean")
+    return make_space(space, owner.bounds, x.size, x.dtype, getattr(owner, "channels", 0))
 
 
 def make_space(
-    space: SpaceName, bounds: Bounds | None, dim: int, dtype: DTypeLike = np.float64
+    space: SpaceName,
+    bounds: Bounds | None,
+    dim: int,
+    dtype: DTypeLike = np.float64,
+    channels: int = 0,
 ) -> Space:
-    """Return the space of this name and these bounds, for candidates of this dimension."""
+    """Return the space of this name, these bounds and channels, for this dimension."""
     if space == "gaussian":
-        return Shell()
+        return ChannelShell.of(channels, dim) if channels else Shell()
     if bounds is None:
         return Free()
     lower, upper = (np.asarray(b, dtype=np.float64) for b in bounds)

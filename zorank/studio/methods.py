@@ -66,12 +66,14 @@ class MethodSpec:
                 raise InvalidInput(f"{name} must be a number, found {value!r:.60}")
 
 
-def _by_looks(m: int, space: Any, pick: bool, pool: int) -> AnyOptimizer:
-    return RankLooks(m=m, space=space, pick=pick, pool=pool)
+def _by_looks(
+    m: int, space: Any, pick: bool, pool: int = RankLooks.pool, **settings: Any
+) -> AnyOptimizer:
+    return RankLooks(m=m, space=space, pick=pick, pool=pool, **settings)
 
 
-def _by_numbers(m: int, space: Any, pick: bool) -> AnyOptimizer:
-    return RankProcess(m=m, space=space, pick=pick)
+def _by_numbers(m: int, space: Any, pick: bool, **settings: Any) -> AnyOptimizer:
+    return RankProcess(m=m, space=space, pick=pick, **settings)
 
 
 def _algorithm_3(m: int, space: Any, pick: bool, **settings: float) -> AnyOptimizer:
@@ -81,17 +83,27 @@ def _algorithm_3(m: int, space: Any, pick: bool, **settings: float) -> AnyOptimi
     return PickStart(m=m, method=ZORankSGDMemory.name, options=options)
 
 
+CHANNELS = {
+    "channels": Setting(
+        "channels of latents",
+        RankProcess.channels,
+        "keeps the mean and variance of each channel within what noise gives (16 for dream, 4 for "
+        "Stable Diffusion); 0 does not",
+    )
+}
 BY_LOOKS = Method(
     RankLooks.name,
     "Learn from looks",
     "A preference model of what the pictures look like; needs a renderer that is quick.",
     _by_looks,
+    CHANNELS,
 )
 BY_NUMBERS = Method(
     RankProcess.name,
     "Learn from numbers",
     "A preference model of the numbers behind the pictures.",
     _by_numbers,
+    CHANNELS,
 )
 ALGORITHM_3 = Method(
     ZORankSGDMemory.name,
@@ -140,4 +152,4 @@ def make_optimizer(
             f"{spec.name} needs a renderer that computes looks quickly, and {renderer.title} does "
             f"not; choose {BY_NUMBERS.name}, or leave the method out"
         )
-    return BY_LOOKS.make(m, renderer.space, pick, plan.pool)
+    return BY_LOOKS.make(m, renderer.space, pick, plan.pool, **spec.settings)

@@ -266,7 +266,8 @@ def space_of(optimizer: AnyOptimizer, dim: int) -> Space:
     """Return the space that settings named `space` and `bounds` describe."""
     settings = configuration(optimizer)
     settings |= settings.get("options", {})  # those of the optimizer that it wraps
-    return make_space(settings.get("space", "euclidean"), settings.get("bounds"), dim)
+    space, bounds = settings.get("space", "euclidean"), settings.get("bounds")
+    return make_space(space, bounds, dim, channels=settings.get("channels", 0))
 
 
 def take_any_answer(run: Run, draws: np.random.Generator, rounds: int) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from zorank.optimizers.settings import (
     Bounds,
     SpaceName,
+    check_channel_count,
     check_flag,
     check_number,
     check_slate_size,
@@ -32,6 +33,8 @@ class ProcessSettings:
         sigma0: rough scale of the space: the distance from x0 over which the utility changes.
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
         bounds: (lower, upper), each a number or one per coordinate; candidates are clipped.
+        channels: number of channels of latents on the shell, whose mean and mean square then stay
+            within what noise gives; 0 does not limit them.
     """
 
     m: int = 6
@@ -40,9 +43,11 @@ class ProcessSettings:
     sigma0: float = 1.0
     space: SpaceName = "euclidean"
     bounds: Bounds | None = None
+    channels: int = 0
 
     def __post_init__(self) -> None:
         check_slate_size(self, largest=MAX_CANDIDATES)
         check_number(self, "sigma0", above=0, at_least=1 / MAX_COORDINATE, at_most=MAX_COORDINATE)
         check_flag(self, "pick")
         check_space(self)
+        check_channel_count(self)

@@ -40,7 +40,7 @@ class NewRun(BaseModel):
         default_factory=dict,
         max_length=8,
         description="settings of the method, which must be given: mu, step, gamma of "
-        "zo-ranksgd-memory",
+        "zo-ranksgd-memory, channels of the others",
     )
     judge: ChosenJudge | None = Field(
         default=None,
