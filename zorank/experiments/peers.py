@@ -1,7 +1,7 @@
 """Optimizers of other libraries behind one interface, with ranks only.
 
-Some guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
-nevergrad is not included, because it fits models to values.
+Some guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The
+NGOpt of nevergrad is not included, because it fits models to values.
 """
 
 from __future__ import annotations
