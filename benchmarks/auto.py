@@ -273,6 +273,7 @@ PARTS = {
     "no quadratic model": Tuning(max_model_dim=0),
     "covariance apart from the model": Tuning(model_rate=0.0),
     "directions of their own every round": Tuning(max_past_dim=0),
+    "only checks allow restarts": Tuning(agreeing_credit=2.0),
     "Gaussian directions": Tuning(directions=gaussian, max_past_dim=0),
     "equal lengths, not orthogonal": Tuning(directions=equal_lengths, max_past_dim=0),
     "only the better half counts": Tuning(assign=positive),
