@@ -96,11 +96,8 @@ class Tuning:
     assign: Callable[[Vector, Vector], Vector] = assign_weights
 
     def doublings(self, restarts: int) -> int:
-        """Return how often m is doubled: 0 0 1 0 0 1 2 … (Luby, Sinclair & Zuckerman, 1993)."""
-        n = restarts + 1  # the number of the search
-        while n & (n + 1):  # not yet 2^k − 1, the end of a part of the sequence
-            n -= (1 << (n.bit_length() - 1)) - 1
-        return min(n.bit_length() - 1, self.max_doublings)
+        """Return how often m is doubled: 0 0 1 0 2 0 3 …, two regimes as in BIPOP (Hansen, 2009)."""
+        return 0 if restarts % 2 else min(restarts // 2, self.max_doublings)
 
     def slate_size(self, d: int) -> int:
         """Return the number of candidates, with one for the model's minimum."""
