@@ -22,7 +22,7 @@ next to the point it came from: if it lost, sigma0 was too large, and the step i
 shortened.
 
 When the search has converged and the judge never reversed an order, a new search starts around x0
-with as many candidates or, every third time, more and a larger ρ. Checks then also show the best
+with as many candidates or, every second time, more and a larger ρ. Checks then also show the best
 centre so far.
 
 This file holds the settings; `auto_search.py` is the algorithm. With whole or categorical

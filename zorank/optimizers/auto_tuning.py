@@ -96,7 +96,7 @@ class Tuning:
     assign: Callable[[Vector, Vector], Vector] = assign_weights
 
     def doublings(self, restarts: int) -> int:
-        """Return how often m is doubled: 0 0 1 0 2 0 3 …, two regimes as in BIPOP (Hansen, 2009)."""
+        """Return how often m is doubled: 0 0 1 0 2 0 3 …, as in BIPOP (Hansen, 2009)."""
         return 0 if restarts % 2 else min(restarts // 2, self.max_doublings)
 
     def slate_size(self, d: int) -> int:
