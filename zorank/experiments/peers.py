@@ -1,7 +1,7 @@
 """Optimizers of other libraries behind one interface, with ranks only.
 
-Some guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The
-NGOpt of nevergrad is not included, because it fits models to values.
+Some need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
+nevergrad is not included, because it fits models to values.
 """
 
 from __future__ import annotations
@@ -24,8 +24,12 @@ from zorank.types import Vector
 
 
 def revision_of(peer: str) -> int:
-    """Return the revision of an optimizer of zorank; 0 for one of another library."""
-    return optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0
+    """Return the revision of an optimizer of zorank; 0 for one of another library.
+
+    A name may be followed by a colon and how it differs from the defaults.
+    """
+    name = peer.partition(":")[0]
+    return optimizers.REGISTRY[name].revision if name in optimizers.REGISTRY else 0
 
 
 class Contender(Protocol):
@@ -176,7 +180,7 @@ class Nevergrad:
     seed: int
 
     def __post_init__(self) -> None:
-        nevergrad = load_guest("nevergrad")
+        nevergrad = load_peer("nevergrad")
         space = nevergrad.p.Array(init=self.x0).set_mutation(sigma=self.sigma0)
         space.random_state.seed(self.seed)
         self._strategy = nevergrad.optimizers.registry[self.kind](parametrization=space)
@@ -202,7 +206,7 @@ class LimitedMemory:
     def __post_init__(self) -> None:
         self._rows: list[Vector] = []
         anywhere = np.full(self.x0.size, np.inf)
-        self._strategy = load_guest("pypop7.optimizers.es.lmmaes").LMMAES(
+        self._strategy = load_peer("pypop7.optimizers.es.lmmaes").LMMAES(
             {
                 "fitness_function": self._record,
                 "ndim_problem": self.x0.size,
@@ -234,7 +238,7 @@ class LimitedMemory:
         )
 
 
-def load_guest(module: str, extra: str | None = None) -> Any:
+def load_peer(module: str, extra: str | None = None) -> Any:
     """Import a module, or raise an error that says what to install."""
     with required_by("this comparison", module.partition(".")[0], extra):
         return import_module(module)
@@ -277,7 +281,7 @@ LARGE: dict[str, Callable[[Vector, float, int], Contender]] = {
 }
 """Peers whose time and memory grow linearly with d, in the same form."""
 
-GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
+OPTIONAL_PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
     "pycma IPOP": lambda x0, sigma0, seed: PycmaRestarts(x0, sigma0, seed, bipop=False),
     "pycma BIPOP": lambda x0, sigma0, seed: PycmaRestarts(x0, sigma0, seed, bipop=True),
     "cmaes LRA": lambda x0, sigma0, seed: Cmaes("CMA", x0, sigma0, seed, {"lr_adapt": True}),

@@ -87,7 +87,7 @@ class Notifier:
         self._compute = compute
         self._channels: dict[str, _Channel] = {}
         self._numbers = itertools.count(1)
-        self._epoch = secrets.token_hex(4)  # ids of another process say nothing here
+        self._epoch = secrets.token_hex(4)  # ids of another process have no meaning here
         self._limiter: anyio.CapacityLimiter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -149,7 +149,7 @@ class Notifier:
                 if newer := channel.newer(is_owner, sent):
                     yield b"".join(event.sent for event in newer)
                     sent = newer[-1].number
-                    continue  # there may be others already
+                    continue  # newer events may have arrived meanwhile
                 try:
                     async with asyncio.timeout(PING):
                         await page.woken.wait()
