@@ -133,8 +133,7 @@ class AutoSearch:
         return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
 
     def _slate_size(self, d: int, restarts: int) -> int:
-        m = self.settings.m
-        m = m if m is not None else self.tuning.slate_size(d)
+        m = self.settings.m or self.tuning.slate_size(d)
         return m << self.tuning.doublings(restarts)
 
     def _begin(self, x: Vector, x0: Vector, restarts: int = 0) -> AutoState:
