@@ -22,7 +22,7 @@ def test_it_minimises(x0):
     assert result.fun == sphere(result.x) < 1e-20
     assert result.success
     assert 1480 <= result.points <= 1500
-    assert result.rounds == len(result.history) == 106
+    assert result.rounds == len(result.history) == 132
     assert result.history[-1]["points"] == result.points
     assert "1500" in result.message
 

@@ -237,7 +237,7 @@ def test_callbacks_in_the_manner_of_scipy():
         seen.append(xk)
         raise StopIteration
 
-    minimize(sphere, X0, points=25, callback=intermediate)
+    minimize(sphere, X0, points=20, callback=intermediate)
     result = minimize(sphere, X0, points=100, callback=point)
     assert [type(found) for found in seen] == [float, float, float, np.ndarray]
     assert "callback" in result.message

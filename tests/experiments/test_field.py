@@ -42,11 +42,22 @@ def test_every_peer_makes_progress_and_uses_ranks_only(peer):
 
 @pytest.mark.parametrize("peer", list(OPTIONAL_PEERS))
 def test_optional_peers_use_ranks_only(peer):
-    pytest.importorskip(peer.split()[0])
+    pytest.importorskip({"pycma": "cma"}.get(peer.split()[0], peer.split()[0]))
     start = np.full(40, 2.0)
     plain, other = (values_seen(OPTIONAL_PEERS[peer](start, 1.0, 3), t) for t in (abs, np.log))
     assert min(plain) < 0.9 * plain[0]
     assert other == plain
+
+
+@pytest.mark.parametrize("peer", ["pycma IPOP", "pycma BIPOP"])
+def test_pycma_restarts_with_a_larger_population(peer):
+    contender = OPTIONAL_PEERS[peer](np.full(2, 2.0), 1.0, 3)
+    first, sizes = len(contender.ask()), set()
+    for _ in range(400):
+        candidates = contender.ask()
+        sizes.add(len(candidates))
+        contender.tell(ellipsoid(candidates))
+    assert 2 * first in sizes
 
 
 def test_a_missing_peer_library_is_named():

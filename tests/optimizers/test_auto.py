@@ -1,6 +1,7 @@
 """auto: what its parts promise, and what the whole reaches."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from zorank.optimizers.covariance import (
     learning_rates,
     orthogonal_directions,
 )
+from zorank.optimizers.successive import next_directions, past_directions
 from zorank.oracles import GaussianNoise
 from zorank.problems import RotatedEllipsoid, ellipsoid, rastrigin, rosenbrock, sphere
 from zorank.slates import Points, Slate
@@ -48,6 +50,43 @@ def test_directions_are_uniform():
     z = np.concatenate([orthogonal_directions(3, 8, rng.for_round(1, n)) for n in range(4000)])
     np.testing.assert_allclose(z.T @ z / len(z), np.eye(8), atol=0.04)
     assert np.abs(z.mean(axis=0)).max() < 0.04
+
+
+@pytest.mark.parametrize("d", [12, 40])
+def test_directions_of_successive_rounds_are_orthogonal_except_for_the_last_step(d):
+    run = drive(Run(Auto(m=9), np.ones(d), seed=0), lambda x: sphere(x - 3), 6)
+    z = [run.ask().design.z]
+    steps = [run.state.past[0]]
+    drive(run, lambda x: sphere(x - 3), 1)
+    z.append(run.ask().design.z)
+    steps.append(run.state.past[0])
+    np.testing.assert_allclose(z[1] @ z[1].T, d * np.eye(9), atol=1e-9)
+    aligned = z[1] @ steps[1] / math.sqrt(d)
+    assert sorted(aligned)[-1] == pytest.approx(1)
+    assert np.linalg.norm(aligned) == pytest.approx(1)
+    shared = np.linalg.svd(z[0] @ z[1].T / d)[1]
+    assert (shared > 1e-9).sum() == max(1, 9 - (d - 9))
+
+
+def test_rounding_errors_of_directions_do_not_grow():
+    d, m = 60, 10
+    past = past_directions(orthogonal_directions(m, d, rng.for_round(0, 0)), np.eye(m)[0], None)
+    for n in range(200):
+        z = next_directions(m, past, rng.for_round(0, n + 1))
+        np.testing.assert_allclose(z @ z.T, d * np.eye(m), atol=1e-9)
+        w = np.random.default_rng(n).standard_normal(m)
+        past = past_directions(z, w / np.linalg.norm(w), past)
+    assert past.shape == (d - m + 1, d)
+    np.testing.assert_allclose(past @ past.T, np.eye(d - m + 1), atol=1e-12)
+
+
+def test_a_noisy_judge_ends_the_order_of_directions():
+    run = Run(Auto(), np.ones(20), seed=0)
+    judge = GaussianNoise(sphere, 30.0, seed=1)
+    for _ in range(60):
+        run.tell(judge.answer(run.ask()))
+    assert run.state.reversals
+    assert run.state.past is None
 
 
 # weights
@@ -260,20 +299,26 @@ def until_restart(run, f, rounds=400):
     raise AssertionError("it never started anew")
 
 
-def test_it_starts_anew_with_twice_the_candidates_and_finds_a_lower_dent():
+def test_it_starts_anew_and_finds_a_lower_dent():
     run = until_restart(Run(Auto(), np.full(3, 2.1), seed=1), rastrigin)
     first = rastrigin(run.best())
     assert first > 0.9
     assert len(run.state.old) == 2
-    assert len(frame_of(run)) == 2 * Tuning().slate_size(3)
+    assert run.ask().design.new == Tuning().slate_size(3)
     assert run.history[-1]["radius"] > 0.1
     drive(run, rastrigin, 500)
     assert rastrigin(run.best()) < first - 0.9
 
 
-def frame_of(run):
-    drive(run, rastrigin, 1)  # the second slate of a search also shows its first step
-    return run.ask().design.z
+def test_every_second_restart_has_more_candidates_twice_as_many_as_the_last():
+    found = [Tuning().doublings(restarts) for restarts in range(9)]
+    assert found == [0, 0, 1, 0, 2, 0, 3, 0, 4]
+    auto = Auto()
+    state = auto.init(np.ones(3))
+    for n in range(2):
+        state = auto.search().restart(state, rng.for_round(0, n).standard_normal(3))
+    assert len(auto.ask(state, rng.for_round(0, 2))) == 2 * Tuning().slate_size(3)
+    assert state.width > auto.init(np.ones(3)).width
 
 
 def test_restarts_keep_the_best_point():
@@ -354,9 +399,7 @@ def test_a_judge_with_ties_causes_no_restart():
 
 def test_slates_do_not_grow_without_end():
     auto = Auto(m=2)
-    state = auto.init(np.ones(1))
-    for n in range(20):
-        state = auto.search().restart(state, rng.for_round(0, n).standard_normal(1))
+    state = replace(auto.init(np.ones(1)), restarts=2**12 - 2)
     assert len(auto.ask(state, rng.for_round(0, 20))) == 2 * 2 ** Tuning().max_doublings
 
 

@@ -45,8 +45,10 @@ def _variant(tuning: Tuning, x0: Vector, sigma0: float, seed: int) -> Contender:
 TUNINGS: Mapping[str, Tuning] = {
     "no quadratic model": Tuning(max_model_dim=0),
     "covariance apart from the model": Tuning(model_rate=0.0),
-    "Gaussian directions": Tuning(directions=gaussian),
-    "equal lengths, not orthogonal": Tuning(directions=equal_lengths),
+    "rounds apart": Tuning(max_past_dim=0),
+    "only checks allow restarts": Tuning(agreeing_credit=1.0),
+    "Gaussian directions": Tuning(directions=gaussian, max_past_dim=0),
+    "equal lengths, not orthogonal": Tuning(directions=equal_lengths, max_past_dim=0),
     "only the better half counts": Tuning(assign=positive),
     "no wider than the step": Tuning(width=1.0, width_if_many=1.0),
     "three times as wide": Tuning(width=3.0, width_if_many=3.0),

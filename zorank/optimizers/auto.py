@@ -11,6 +11,8 @@ same length and are orthogonal (with mirror images where there are more than dim
 - The covariance of the candidates is learned from good and bad directions (`covariance.py`): from
   11 dimensions on the scales of coordinates faster than the rest, in more than 500 a diagonal and
   a few other directions (`low_rank_covariance.py`).
+- From 11 to 500 dimensions the directions of a round continue those of earlier rounds: the last
+  step, and directions orthogonal to those of the last rounds (`successive.py`).
 - Up to 10 dimensions a quadratic model is fitted to the orders of the last slates. Its minimum is
   the last new candidate of the next slate (`rank_model.py`).
 
@@ -20,7 +22,8 @@ next to the point it came from: if it lost, sigma0 was too large, and the step i
 shortened.
 
 When the search has converged and the judge never reversed an order, a new search starts around x0
-with twice as many candidates and a larger ρ. Checks then also show the best centre so far.
+with as many candidates or, every second time, more and a larger ρ. Checks then also show the best
+centre so far.
 
 This file holds the settings; `auto_search.py` is the algorithm. With whole or categorical
 coordinates, `mixed_search.py` adds steps in these.
@@ -62,8 +65,8 @@ class Auto:
     """The default: parameter-free search from ranks.
 
     Attributes:
-        m: number of candidates on a slate; None for 4 + 3 ln d, and one more up to
-            d = 10. Every tenth slate has two more.
+        m: number of candidates on a slate; None for 4 + 3 ln d, at least 4 and at most 2 d up to
+            d = 10, where there is one more. Every tenth slate has two more.
         k: how many of them to rank; None lets the judge decide.
         sigma0: rough scale: the expected distance of a better point from x0, a number or one per
             coordinate; None for .3 of the range of coordinates with finite bounds, else 1.
@@ -76,7 +79,7 @@ class Auto:
     """
 
     name: ClassVar[str] = "auto"
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
 
     m: int | None = None
     k: int | None = None

@@ -20,6 +20,7 @@ from zorank.optimizers.covariance import Full, learning_rates
 from zorank.optimizers.covariance_choice import identity
 from zorank.optimizers.rank_model import RankedPoints, fit, ranked_points, recent
 from zorank.optimizers.settings import check_scale_size, space_of
+from zorank.optimizers.successive import Directions, next_directions, past_directions
 from zorank.slates import Box, Mirror, Shell, Slate, Space
 from zorank.types import Answer, Vector
 
@@ -58,7 +59,10 @@ class AutoSearch:
             start = state.x0 + np.asarray(self.settings.sigma0) * rng.standard_normal(d)
             state = self.restart(state, space.place(start))
         m = self._slate_size(d, state.restarts) - (state.guess is not None)
-        z = self.tuning.directions(m, d, rng)
+        if state.past is None:
+            z = self.tuning.directions(m, d, rng)
+        else:
+            z = next_directions(m, state.past, rng)
         y = state.covariance.transform(z)
         radius = _limit_radius(space, state.step * state.width, self._scale)
         old = self._shown_again(state)
@@ -106,7 +110,7 @@ class AutoSearch:
         """Begin a new search at x; the champion remains the best until a check prefers x."""
         champion = state.x if state.champion is None else state.champion
         return replace(
-            self._begin(x, state.x0, min(state.restarts + 1, self.tuning.max_doublings)),
+            self._begin(x, state.x0, state.restarts + 1),
             champion=champion,
             rounds=state.rounds,
             agreements=state.agreements,
@@ -129,11 +133,11 @@ class AutoSearch:
         return Mirror(space.lower, space.upper) if isinstance(space, Box) else space
 
     def _slate_size(self, d: int, restarts: int) -> int:
-        m = self.settings.m
-        return (m if m is not None else self.tuning.slate_size(d)) << restarts
+        m = self.settings.m or self.tuning.slate_size(d)
+        return m << self.tuning.doublings(restarts)
 
     def _begin(self, x: Vector, x0: Vector, restarts: int = 0) -> AutoState:
-        """Start at x; every restart doubles m (Auger & Hansen, 2005)."""
+        """Start at x."""
         d = x.size
         width = self.tuning.min_width(self._slate_size(d, restarts), d, restarts)
         start = self._sigma0 / width, width, identity(d), np.zeros(d), np.zeros(d)
@@ -184,6 +188,7 @@ class AutoSearch:
             old=(),
             before=None,
             seen=(),
+            past=None,
         )
 
     def _check(self, state: AutoState, design: Frame, scores: Vector) -> AutoState:
@@ -240,9 +245,18 @@ class AutoSearch:
             covariance=state.covariance.update(design.z, design.y, v, long_path, rates),
             path=path,
             long_path=long_path,
+            past=self._past(state, design, w),
             rounds=state.rounds + 1,
             before=None if state.proven else state.x,
         )
+
+    def _past(self, state: AutoState, design: Frame, w: Vector) -> Directions | None:
+        """Return the directions that those of the next round continue, if any."""
+        d = state.x.size
+        connected = self.tuning.min_past_dim <= d <= self.tuning.max_past_dim
+        if not connected or len(w) > d or state.reversals:
+            return None
+        return past_directions(design.z, w, state.past)
 
     def _model(self, state: AutoState, design: Frame, scores: Vector, step: float) -> AutoState:
         """In few dimensions, learn from the last slates at once, with a quadratic model.
@@ -261,13 +275,19 @@ class AutoSearch:
             points = np.concatenate([points, design.guess[None]])
             if state.proven and scores[-1] == scores.min():
                 state = self._follow(state, design.guess, step)
-        credit = state.credit
+        credit, agreements = state.credit, state.agreements
         if state.model is not None:
-            credit += self.tuning.credit_rate * (state.model.credit(points, scores) - credit)
+            right = state.model.credit(points, scores)
+            agreements += right > self.tuning.agreeing_credit
+            credit += self.tuning.credit_rate * (right - credit)
         seen = recent((*state.seen, ranked_points(points, scores, design.radius)))
         learned = self._refit(state, seen, credit) if state.proven and not state.reversals else {}
         return replace(
-            state, **{"model": None, "guess": None, **learned}, seen=seen, credit=credit
+            state,
+            **{"model": None, "guess": None, **learned},
+            seen=seen,
+            credit=credit,
+            agreements=agreements,
         )
 
     def _follow(self, state: AutoState, guess: Vector, step: float) -> AutoState:

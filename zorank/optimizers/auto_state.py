@@ -71,9 +71,10 @@ class AutoState:
         old: a good and a bad candidate of an earlier round, to be shown again.
         proven: whether a step has won a comparison with its start.
         before: the centre before the last step, until a step is proven.
-        restarts: number of restarts, limited to `max_doublings`.
+        restarts: number of restarts.
         champion: the best centre according to checks, since the first restart.
-        agreements: how often the judge confirmed the order of two old candidates.
+        agreements: how often the judge confirmed the order of two old candidates, or the ranks
+            that the model predicted.
         reversals: how often it reversed it.
         stuck: whether the last check found an old candidate as good as the new ones.
         seen: the last slates of the search, which the model is fitted to.
@@ -81,6 +82,7 @@ class AutoState:
         guess: the model's minimum, to be shown next.
         stride: the distance from x to the guess, divided by that of the other candidates.
         credit: how far the model's predictions of ranks were right lately, at most 1.
+        past: directions that those of the next round continue (`successive.py`).
     """
 
     x: Vector
@@ -104,3 +106,4 @@ class AutoState:
     guess: Vector | None = None
     stride: float = 0.0
     credit: float = 0.0
+    past: NDArray[np.float64] | None = None

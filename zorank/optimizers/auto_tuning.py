@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zorank.optimizers.covariance import orthogonal_directions
+from zorank.optimizers.covariance import MAX_FULL_DIM, orthogonal_directions
 from zorank.types import Vector
 
 if TYPE_CHECKING:
@@ -45,11 +45,12 @@ class Tuning:
         widen: factor of ρ when the judge reverses the order of the two, or sees no difference.
         narrow: factor of ρ when the judge keeps their order.
         first_shrink: factor of the step size if the first step made things worse.
-        restart_width_power: ρ grows with restarts by this power of the number of candidates.
+        restart_width_power: ρ grows by this power of the number of candidates.
         converged: a search whose candidates are within this many sigma0 has converged.
         converged_if_stuck: the same if the last check showed no progress, as in rounding errors.
         max_doublings: restarts double the number of candidates at most this often.
-        agreements_to_restart: how many checks must have confirmed an order before a restart.
+        agreements_to_restart: how many checks must have confirmed an order, or predictions of the
+            model been right, before a restart.
         max_model_dim: the largest dimension in which a quadratic model is fitted.
         min_model_slate: the number of new candidates that a slate needs for a model.
         reach: the farthest minimum of the model that is shown, relative to other candidates.
@@ -57,6 +58,9 @@ class Tuning:
         longest: the same, the largest.
         credit_rate: the learning rate of the model's credit.
         model_rate: how fast the covariance follows the model's curvature.
+        agreeing_credit: a prediction of ranks is right if its correlation is larger.
+        min_past_dim: from so many dimensions on, directions continue those of earlier rounds.
+        max_past_dim: up to so many.
         directions: draws the directions of a round, (m, d), from (m, d, rng).
         assign: gives the weights by rank to the candidates of a round.
     """
@@ -83,16 +87,24 @@ class Tuning:
     longest: float = 2.0
     credit_rate: float = 0.3
     model_rate: float = 0.7
+    agreeing_credit: float = 0.8
+    min_past_dim: int = 11
+    max_past_dim: int = MAX_FULL_DIM
     directions: Callable[[int, int, np.random.Generator], NDArray[np.float64]] = (
         orthogonal_directions
     )
     assign: Callable[[Vector, Vector], Vector] = assign_weights
 
+    def doublings(self, restarts: int) -> int:
+        """Return how often m is doubled: 0 0 1 0 2 0 3 …, as in BIPOP (Hansen, 2009)."""
+        return 0 if restarts % 2 else min(restarts // 2, self.max_doublings)
+
     def slate_size(self, d: int) -> int:
         """Return the number of candidates, with one for the model's minimum."""
-        return 4 + int(3 * math.log(d)) + (d <= self.max_model_dim)
+        m = 4 + int(3 * math.log(d))
+        return m if d > self.max_model_dim else 1 + max(4, min(m, 2 * d))
 
     def min_width(self, m: int, d: int, restarts: int) -> float:
         """Return the smallest ρ; more candidates average over more of a rugged landscape."""
         width = self.width if m <= d else self.width_if_many
-        return width * math.pow(2**restarts, self.restart_width_power)
+        return width * math.pow(2 ** self.doublings(restarts), self.restart_width_power)

@@ -302,4 +302,5 @@ def _project(state: AutoState, kept: list[int]) -> AutoState:
         seen=(),
         model=None,
         guess=None,
+        past=None,
     )

@@ -206,31 +206,39 @@ def _ties(slates: Sequence[RankedPoints]) -> NDArray[np.intp] | None:
     return np.concatenate([s.ties for s in slates])
 
 
-def _shared(values: NDArray[np.float64], ties: NDArray[np.intp] | None) -> Vector:
+def _shared(values: NDArray[np.float64], ties: NDArray[np.intp]) -> NDArray[np.float64]:
     """Give points of the same rank their mean; a column of `values` is a slate."""
-    if ties is None:
-        return values.reshape(-1)
     starts = np.append(0, np.cumsum(ties)[:-1])
     means = np.add.reduceat(values.T.reshape(-1), starts) / ties
-    return np.repeat(means, ties).reshape(values.T.shape).T.reshape(-1)
+    return np.repeat(means, ties).reshape(values.T.shape).T
 
 
 def _rank_image_fit(
     features: NDArray[np.float64], values: NDArray[np.float64], ties: NDArray[np.intp] | None
 ) -> Vector:
-    """Return the coefficients after STEPS iterations from initial values, (n, slates)."""
-    n, found, scaled = len(values), np.empty(0), np.empty_like(features)
-    for _ in range(STEPS):
-        values = values - np.add.reduce(values) / n
-        spreads = np.sqrt(np.add.reduce(values * values) / n) + 1e-300
-        weights = np.repeat((spreads[-1] / spreads)[None], n, axis=0).reshape(-1)
-        np.multiply(features, weights, out=scaled)
-        normal = scaled @ scaled.T
-        diagonal = normal.reshape(-1)[:: len(normal) + 1]
-        diagonal += RIDGE / len(normal) * np.add.reduce(diagonal) + 1e-300
-        target = _shared(np.sort(values, axis=0), ties) * weights
-        found = np.linalg.solve(normal, scaled @ target)
-        values = (found @ features).reshape(n, -1)
+    """Return the coefficients, after at most STEPS from guessed values, (n, slates).
+
+    If the model's values have the observed orders, these teach nothing more.
+    """
+    k, size = features.shape
+    table = features.reshape(k, *values.shape)
+    scaled = np.empty_like(table)
+    flat = scaled.reshape(k, size)
+    found = np.empty(0)
+    for step in range(STEPS):
+        ordered = np.sort(values, axis=0)
+        if step and (ordered == values).all():
+            break
+        squares = np.einsum("ij,ij->j", values, values) + 1e-300
+        weights = np.sqrt(squares[-1] / squares)
+        np.multiply(table, weights, out=scaled)
+        normal = flat @ flat.T
+        diagonal = normal.reshape(-1)[:: k + 1]
+        diagonal += RIDGE / k * float(np.add.reduce(diagonal)) + 1e-300
+        if ties is not None:
+            ordered = _shared(ordered, ties)
+        found = np.linalg.solve(normal, flat @ (ordered * weights).reshape(-1))
+        values = (found @ features).reshape(values.shape)
     return found
 
 
