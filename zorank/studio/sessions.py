@@ -41,6 +41,13 @@ class NoAccess(InvalidInput):
     """A link that has ended."""
 
 
+class Outdated(StaleAnswer):
+    """The run was changed in the store since this process has read it."""
+
+    def __init__(self) -> None:
+        super().__init__("the run was changed at this moment; load the round again")
+
+
 @dataclass
 class Session:
     """A loaded run.
@@ -154,6 +161,12 @@ class Session:
         self.ballots = list(snapshot.ballots)
         self._taken, self.seen_at = snapshot, read_at
         return changed
+
+    def adopt(self, found: Snapshot) -> None:
+        """Take over the ballots that a write has found; raise Outdated if all else differs."""
+        if found.meta != self.meta or not self.run.is_current(found):
+            raise Outdated
+        self.ballots = list(found.ballots)
 
     def is_older(self, read_at: float) -> bool:
         """Whether a snapshot that was read at this time has all that this process has stored."""
