@@ -1,6 +1,6 @@
 """Kills the studio again and again while raters answer, and checks that nothing is lost.
 
-    python benchmarks/studio_kills.py [--kills 1000] [--workers 2] [--store URL]
+    python benchmarks/studio_kills.py [--kills 1000] [--workers 2] [--seed 0] [--store URL]
 
 With one worker, the whole server is killed (SIGKILL) at a random moment and started again. With
 two, one of them is killed at random and the server replaces it. Every acknowledged answer must be
@@ -151,9 +151,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0, help="chooses the moments of the kills")
     parser.add_argument("--store", help="a URL; default: a SQLite file")
     given = parser.parse_args()
-    dice = random.Random(0)
+    dice = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
