@@ -7,6 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from zorank.stores import schema
+from zorank.stores._listen import NOTIFICATION
 from zorank.stores._rows import read_ballot
 from zorank.types import Ballot
 
@@ -69,3 +70,4 @@ ANSWER = sa.update(schema.rounds).where(schema.rounds.c.id == sa.bindparam("row"
 LOCK = (
     sa.select(schema.runs.c.id).where(schema.runs.c.name == sa.bindparam("name")).with_for_update()
 )
+LOCK_AND_NOTIFY = LOCK.add_columns(NOTIFICATION)

@@ -31,7 +31,7 @@ from zorank.stores._errors import (
     second_ballot,
 )
 from zorank.stores._file_guard import FileGuard
-from zorank.stores._listen import listen, notify
+from zorank.stores._listen import listen, notification, notify
 from zorank.stores._rows import (
     NAMELESS,
     answer_columns,
@@ -53,6 +53,7 @@ from zorank.stores._statements import (
     LAST,
     LAST_KEY,
     LOCK,
+    LOCK_AND_NOTIFY,
     LOG,
     SNAPSHOT,
     read_ballots,
@@ -133,7 +134,7 @@ class SQLStore(Store):
     def append(
         self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
-        with self._write(name) as connection:
+        with self._write() as connection:
             run_id = self._lock(connection, name)
             last = self._last(connection, run_id)
             if index != _next(last) or self._last_key(connection, run_id, last) != after:
@@ -153,7 +154,7 @@ class SQLStore(Store):
         ballots: int | None = None,
         check: Check | None = None,
     ) -> None:
-        with self._write(name) as connection:
+        with self._write() as connection:
             run_id = self._lock(connection, name)
             if check is not None:
                 check(self._seen(connection, name)[1])
@@ -171,7 +172,7 @@ class SQLStore(Store):
         self, name: str, index: int, ballot: Ballot, check: Check | None = None
     ) -> list[Ballot]:
         try:
-            with self._write(name) as connection:
+            with self._write() as connection:
                 if not self._is_sqlite:  # whose writers have locked the database
                     self._lock(connection, name)
                 run_id, seen = self._seen(connection, name)
@@ -258,8 +259,13 @@ class SQLStore(Store):
         return int(row.id), replace(seen, ballots=tuple(cast))
 
     def _lock(self, connection: sa.Connection, name: str) -> int:
-        """Return a run's id; in PostgreSQL, lock its row against other writers."""
-        row = connection.execute(LOCK, {"name": name}).one_or_none()
+        """Return a run's id; in PostgreSQL, lock its row and notify other processes."""
+        if self._is_sqlite:
+            found = connection.execute(LOCK, {"name": name})
+        else:
+            given = {"name": name, **notification(self._origin, name)}
+            found = connection.execute(LOCK_AND_NOTIFY, given)
+        row = found.one_or_none()
         return int((self._find(connection, name) if row is None else row).id)
 
     def _nameless(self, connection: sa.Connection, name: str) -> Any:
@@ -295,7 +301,7 @@ class SQLStore(Store):
 
     @contextmanager
     def _write(self, name: str | None = None) -> Iterator[sa.Connection]:
-        """Begin a transaction that writes, and tell other processes which run it changed."""
+        """Begin a transaction that writes; `name` is a changed run that `_lock` did not lock."""
         engine = self._engine.execution_options(zorank_write=True)
         watched = self._file.watched()
         with self._readable_errors(), self._turn, watched, engine.begin() as connection:
