@@ -93,10 +93,9 @@ function showPlots({ raters }) {
 }
 
 function showSummary() {
-  const ranked = rows.filter((row) => row.question !== "start");
   const minutes = Math.round(rows.reduce((sum, row) => sum + (row.seconds ?? 0), 0) / 60);
   const parts = [
-    ranked.length === 1 ? "1 round" : `${ranked.length} rounds`,
+    rows.length === 1 ? "1 round" : `${rows.length} rounds`,
     minutes > 0 && (minutes === 1 ? "1 minute" : `${minutes} minutes`),
     stops.length > 1 && (stops.length === 2 ? "one step forward" : `${stops.length - 1} steps forward`),
   ];
