@@ -83,6 +83,7 @@ class _Channel:
     Attributes:
         newest: what pages get that have received events up to a number, by role and that number.
             Pages that were sent the same events so far share the bytes.
+        touched: whether a call of `_touched` is scheduled.
     """
 
     pages: set[_Page] = field(default_factory=set)
@@ -90,6 +91,7 @@ class _Channel:
     newest: dict[tuple[bool, int], tuple[bytes, int]] = field(default_factory=dict)
     updating: asyncio.Task[None] | None = None
     stale: bool = True
+    touched: bool = False
     ended: bool = False
     link_changes: int = 0
 
@@ -152,8 +154,13 @@ class Notifier:
             run: the run's id.
             links: whether a link was revoked: then each page checks its own.
         """
-        if run in self._channels and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._touched, run, links)
+        channel = self._channels.get(run)
+        if channel is None or self._loop is None or self._loop.is_closed():
+            return
+        if channel.touched and not links:
+            return  # the update that is to come sees this change, too
+        channel.touched = True
+        self._loop.call_soon_threadsafe(self._touched, run, links)
 
     def close(self) -> None:
         """End the streams of all pages; callable from any thread."""
@@ -210,7 +217,7 @@ class Notifier:
         channel = self._channels.get(run)
         if channel is None:
             return
-        channel.stale = True
+        channel.touched, channel.stale = False, True
         if links:
             channel.link_changes += 1
             channel.wake()

@@ -20,6 +20,7 @@ from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
 from zorank.studio.models.rounds import ShownRound
 from zorank.studio.presentation import shown_order, to_candidates, without
+from zorank.studio.render_pool import fingerprint
 from zorank.types import (
     Ballot,
     Group,
@@ -87,6 +88,7 @@ class Session:
         self.record = self.run.record
         self.options = self.record.meta["renderer_options"]
         self._taken: Snapshot | None = None
+        self._fingerprints: tuple[str, tuple[str, ...]] = ("", ())  # and the key of their round
 
     @property
     def meta(self) -> Json:
@@ -107,6 +109,14 @@ class Session:
     def waiting(self) -> Round:
         """The round that waits for an answer."""
         return self.run.rounds()[-1]
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """The fingerprint of each candidate of the waiting round, computed once a round."""
+        key = self.waiting.key
+        if self._fingerprints[0] != key:
+            self._fingerprints = (key, tuple(map(fingerprint, self.run.ask())))
+        return self._fingerprints[1]
 
     @property
     def missing_answers(self) -> int:
