@@ -1,4 +1,4 @@
-"""What a full covariance matrix costs CMA-ES as d grows, as multiples of ZO-RankSGD's time.
+"""Measures CMA-ES with a full covariance matrix as d grows, as multiples of ZO-RankSGD's time.
 
     OMP_NUM_THREADS=1 python benchmarks/covariance_cost.py [--out FILE]
 

@@ -1,4 +1,4 @@
-"""What `studio_fuzz.py` sends to a studio, and the rules that the responses must obey."""
+"""The requests that `studio_fuzz.py` sends, and the rules that the responses must obey."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 Role = Literal["owner", "rater", "viewer", "nobody"]
 ROLES: tuple[Role, ...] = ("owner", "rater", "viewer", "nobody")
 End = Literal["keep", "close", "eof", "abort", "wait"]
-"""What the client does after sending: "keep" reads the response and uses the connection again,
+"""The client's action after sending: "keep" reads the response and uses the connection again,
 "close" closes it after the response, "eof" waits for a response only briefly and then closes its
 own direction, "abort" reads nothing, "wait" waits for the server to give up."""
 

@@ -19,7 +19,7 @@ EXAMPLES = 25
 """How many requests of one kind are generated at a time, at most."""
 
 UNCHANGED = ("method", "headers", "cookies", "query", "media_type")
-"""What a request keeps when it is aimed at another run."""
+"""The parts of a request that stay when it is aimed at another run."""
 
 APART = 1_000_000
 """The distance between the seeds of two runs; each draw has a seed of its own."""
@@ -149,11 +149,11 @@ class _Sender:
         """Return a body that names the renderer there is and positions that a round has."""
         if not isinstance(body, dict):
             return body
-        known = {"renderer": RENDERER, "method": "zo-ranksgd-memory"}
+        known: dict[str, Any] = {"renderer": RENDERER, "method": "zo-ranksgd-memory"}
         fits = {key: value for key, value in known.items() if isinstance(body.get(key), str)}
         if isinstance(body.get("order"), list) and self._dice.random() < 0.7:
-            fits["order"] = self._dice.sample(range(6), self._dice.randint(1, 6))  # type: ignore[assignment]
-            fits["worst"] = []  # type: ignore[assignment]
+            fits["order"] = self._dice.sample(range(6), self._dice.randint(1, 6))
+            fits["worst"] = []
         return {**body, **fits}
 
 

@@ -1,4 +1,4 @@
-"""A language model learns letters from rankings alone: which of eight models reads this best?
+"""Trains a language model of letters from rankings of the losses of eight candidates.
 
     python benchmarks/language_model.py            # a small one, some seconds
     python benchmarks/language_model.py --large    # ten million parameters, some minutes

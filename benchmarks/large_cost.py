@@ -1,4 +1,4 @@
-"""What a round of auto costs in many dimensions, as multiples of drawing its normals.
+"""Measures a round of auto in many dimensions, as multiples of drawing its normals.
 
     OMP_NUM_THREADS=1 python benchmarks/large_cost.py [--out FILE]
 

@@ -1,4 +1,4 @@
-"""What a point costs beside its evaluation: zorank.minimize with auto, pycma and cmaes in turns.
+"""Measures the cost of a point without its evaluation: auto, pycma and cmaes in turns.
 
     python benchmarks/point_cost.py               # d = 2, 10, 40, 100 and 400
     python benchmarks/point_cost.py 2 1000 10000  # other dimensions; from 1,000 on cmaes's SepCMA

@@ -1,4 +1,4 @@
-"""What a round of rank-looks costs beside rendering.
+"""Measures the cost of a round of rank-looks without rendering.
 
     python benchmarks/rank_looks.py
 

@@ -1,4 +1,4 @@
-"""What a round of rank-process costs beside rendering, at d = 16,384.
+"""Measures the cost of a round of rank-process without rendering, at d = 16,384.
 
     python benchmarks/rank_process.py
 

@@ -1,4 +1,4 @@
-"""How much processor time the figures of simple functions take.
+"""Measures the processor time of the figures of simple functions.
 
     OMP_NUM_THREADS=1 python benchmarks/reproduce_cost.py FOLDER [--out FILE]
 

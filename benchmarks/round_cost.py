@@ -1,4 +1,4 @@
-"""What a round costs beyond its random numbers, what it needs in memory, what an import costs.
+"""Measures a round beyond its random numbers, its memory, and the time of an import.
 
     python benchmarks/round_cost.py
 

@@ -7,7 +7,7 @@ from zorank.types import Exhibit, Vector
 
 NAME = "tiny_renderer:Tiny"
 FOLDER = Path(__file__).parent
-"""Where a studio must import from to find it."""
+"""The folder from which a studio imports it."""
 
 
 class Tiny:

@@ -4,7 +4,7 @@
 
 Prints the time that six sounds take, and for several kinds of candidates the durations, peaks and,
 if pocketsphinx is installed, the word error rate of its small American model. That model makes
-errors of its own; the voices at hand are its reference.
+errors of its own; the unmixed voices are the reference.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from zorank import optimizers, renderers
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from _generate import (
@@ -74,11 +76,18 @@ def from_template(name: str) -> str:
     return values.filled(re.sub(r"<!-- (?P<kind>\w+)(?: (?P<figure>[\w-]+))? -->", table, page))
 
 
+SETTINGS_ELSEWHERE = ("    options:", "      members: false")
 PAGES = {
     "cli.md": from_code.cli_page,
     "settings.md": from_code.settings_page,
     "renderers.md": from_code.renderers_page,
     "reference/http.md": http_page.page,
+    "reference/api/optimizers.md": partial(
+        from_code.api_page, "optimizers", optimizers.REGISTRY, SETTINGS_ELSEWHERE
+    ),
+    "reference/api/renderers.md": partial(
+        from_code.api_page, "renderers", {**renderers.REGISTRY, "comfyui": renderers.ComfyUI}
+    ),
     "gallery.md": gallery.page,
 }
 for _template in sorted((FOLDER / "templates").rglob("*.md")):

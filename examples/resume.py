@@ -1,4 +1,4 @@
-"""A run that survives anything: the same call goes on where the last one stopped, bit for bit."""
+"""A run that is resumed: the same call continues where the last one stopped, bit for bit."""
 
 import tempfile
 

@@ -76,7 +76,7 @@ def test_mirrored_directions_and_the_centre_itself():
     assert not np.array_equal(first.around(centre, 0.1, 1), centre)
 
 
-def test_what_travels_is_a_key():
+def test_only_a_key_is_sent_to_workers():
     directions = seeded(dim=10**6)
     directions.around(np.zeros(10**6), 1.0, 2)  # holds a stream by now
     sent = pickle.dumps(directions)
@@ -177,7 +177,7 @@ def test_a_wrong_limit_or_law_is_named(monkeypatch):
 
 
 @pytest.mark.parametrize("threads", ["", "abc", "4,2", "2.0", "-3", "0"])
-def test_a_wish_for_threads_may_be_odd(threads, monkeypatch):
+def test_invalid_thread_counts_are_ignored(threads, monkeypatch):
     rows = rows_of(seeded())
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
     assert np.array_equal(rows_of(seeded()), rows)

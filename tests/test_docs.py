@@ -104,6 +104,12 @@ def test_every_method_is_on_its_page():
         assert dataclasses.is_dataclass(cls)
 
 
+def test_every_method_has_a_row_on_the_page_that_helps_to_choose():
+    page = (DOCS / "optimizers.md").read_text()
+    missing = [name for name in optimizers.REGISTRY if f"\n| `{name}` |" not in page]
+    assert missing == [], "add a row to the first table of docs/optimizers.md"
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         prose = re.sub(r"`[^`]*`", "", page.read_text())

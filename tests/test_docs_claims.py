@@ -92,7 +92,7 @@ def test_a_bound_within_the_interval_is_undecided(sentences, needed, error, foun
     assert judge_tables.holds({**claim, "needed": "≤ 2", "standard_error": None}) == "yes"
 
 
-def test_what_differs_in_a_replicate_is_counted(sentences):
+def test_differences_to_a_replicate_are_counted(sentences):
     from _generate import paper_tables, values
 
     replicate = json.loads((DOCS / "results" / "noise-replicate.json").read_text())

@@ -428,7 +428,7 @@ def test_two_members_are_enough_to_be_looked_at(kind):
 
 
 @pytest.mark.parametrize("kind", [Slow, Drawings])
-def test_who_tells_progress_or_draws_lines_is_not_looked_at(kind):
+def test_renderers_with_progress_or_svg_have_no_looks(kind):
     assert look_of(resolve(kind())) is None
     assert for_renderer(kind(), 3) is None
     assert plan_for(resolve(kind())) is None

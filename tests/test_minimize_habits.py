@@ -64,7 +64,7 @@ def test_sigma0_may_be_a_list():
             minimize(sphere, X0, options={"sigma0": wrong})
 
 
-def test_a_bounded_run_of_an_older_version_goes_on_with_its_own_sigma0():
+def test_a_bounded_run_of_an_older_version_keeps_its_sigma0():
     store, bounds = MemoryStore(), [(-5, 5)] * 2
     old = {"bounds": bounds, "options": {"sigma0": 1.0}}  # what older versions stored
     minimize(sphere, X0, points=60, store=store, name="a", **old)

@@ -84,8 +84,8 @@ def test_paths_are_kept_absolute_and_can_be_changed(run, kinds, tmp_path):
     [
         ({"file": "gone.txt"}, "there is no file"),
         ({"file": "seven.txt"}, "candidates of 4 numbers, and with these files they have 7"),
-        ({"tint": "2"}, r"'tint' is no option .* names a file \(these are: file\); other opt"),
-        ({"colour": "red"}, "is no option"),
+        ({"tint": "2"}, r"'tint' is not an option .* names a file \(these are: file\); other opt"),
+        ({"colour": "red"}, "is not an option"),
     ],
 )
 def test_what_does_not_fit_is_refused_and_the_run_stays(run, kinds, tmp_path, changes, words):

@@ -144,7 +144,7 @@ def test_meta_changes_no_configuration():
     assert again.record.meta == {"title": "one"}
 
 
-def test_a_note_cannot_change_the_books(run):
+def test_a_note_does_not_override_columns_of_the_history(run):
     run.ask()
     run.tell([0], note={"points": "abc", "round": -1, "value": 3.0})
     assert run.points == 10
@@ -152,7 +152,7 @@ def test_a_note_cannot_change_the_books(run):
     assert run.history[0]["value"] == 3.0
 
 
-def test_what_is_shared_cannot_be_changed(run):
+def test_shared_arrays_are_read_only(run):
     slate = run.ask()
     for array in (slate.design.centre, slate.design.directions, run.record.x0):
         with pytest.raises(ValueError, match="read-only"):
@@ -200,7 +200,7 @@ def test_a_radius_that_decayed_for_ever_is_still_one():
     assert np.isfinite(run.best()).all()
 
 
-def test_endless_indifference_stays_finite():
+def test_endless_answers_of_no_difference_stay_finite():
     for method in ("zo-ranksgd", "zo-ranksgd-memory"):
         run = Run(method, np.ones(3))
         for _ in range(3000):
@@ -444,7 +444,7 @@ def test_steps_are_what_a_replay_gives_kept_or_not():
 
 @pytest.mark.parametrize("trace", [True, False])
 @pytest.mark.parametrize("back", [1, 5, 11])
-def test_a_run_that_others_took_back_and_went_on_with_is_the_fold_of_the_log(trace, back):
+def test_a_run_that_others_undid_and_continued_is_the_fold_of_the_log(trace, back):
     store = MemoryStore()
     here = Run("zo-ranksgd-memory", np.ones(3), seed=1, store=store, name="a", trace=trace)
     for i in range(12):

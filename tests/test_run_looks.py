@@ -71,7 +71,7 @@ def slates(run):
 
 
 @pytest.mark.parametrize("plan", [EARLY, LATE], ids=["early", "late"])
-def test_whoever_resumes_at_every_round_has_the_run_of_whoever_does_not(store, plan):
+def test_resuming_at_every_round_gives_the_same_run(store, plan):
     straight = new(store, plan, "straight")
     new(store, plan, "resumed")
     for _ in range(6):
@@ -153,7 +153,7 @@ def test_replay_needs_nothing_that_looks(store):
     assert bits(Run.open(store, "a")) == bits(again)
 
 
-def test_who_has_looks_again_looks_at_what_was_missed(store):
+def test_unlooked_candidates_get_looks_later(store):
     drive(new(store), 2)
     drive(Run.open(store, "a"), 2)
     run = Run.open(store, "a", looks=looks())

@@ -175,7 +175,7 @@ def test_a_recipe_that_cannot_be_followed_is_not_written():
     assert GeneratorSeed.of(rng.for_round(2**100, 2)) == GeneratorSeed(2**100, (2,))
 
 
-def test_what_is_derived_travels_to_workers_as_its_candidates():
+def test_derived_points_are_sent_to_workers_as_candidates():
     slate, _ = derived(Free())
     sent = copy.copy(slate.design)
     assert type(sent) is Points

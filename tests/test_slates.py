@@ -57,7 +57,7 @@ def test_the_zero_vector_has_no_place_on_the_shell():
         Shell().place(np.zeros(3))
 
 
-def test_in_a_box_real_displacements_count():
+def test_in_a_box_actual_displacements_are_used():
     box = Box(np.zeros(2), np.ones(2))
     cloud = Cloud(np.zeros(2), 0.1, np.array([[-5.0, 3.0], [2.0, -1.0]]), box)
     np.testing.assert_allclose(np.asarray(Slate(cloud)), [[0, 0.3], [0.2, 0]])

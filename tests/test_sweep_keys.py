@@ -10,7 +10,7 @@ from zorank.experiments import bbob
 from zorank.experiments.judges import study as judges
 from zorank.experiments.looks import BENCHMARK
 from zorank.experiments.looks import study as looks
-from zorank.experiments.paper import continuity, curves, latent_judges, policies
+from zorank.experiments.paper import continuity, curves, latent_judges, policy_trials
 from zorank.experiments.paper.curves import Setting
 from zorank.experiments.simulated_raters import SimulatedRater as Rater
 from zorank.experiments.sweep import Sweep, finished, key_of
@@ -74,8 +74,8 @@ def test_a_sweep_resumes_the_committed_trials_of_looks(tmp_path):
             "a23d933f17383b70bf436e16",
         ),
         (
-            policies.SWEEP,
-            policies.Trial("Reacher-v4", True, None, RANK, 500, (0, 1), 100, 11, 2),
+            policy_trials.SWEEP,
+            policy_trials.Trial("Reacher-v4", True, None, RANK, 500, (0, 1), 100, 11, 2),
             "policies 3",
             "dc9898e72998f220b40361a1",
         ),

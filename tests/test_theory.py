@@ -247,7 +247,7 @@ def test_comparisons_to_rank():
         assert np.log2(ways) <= planning.comparisons_to_rank(m, k) <= m * (m - 1) / 2
 
 
-def test_dearer_looking_asks_for_smaller_slates():
+def test_higher_costs_of_looking_recommend_smaller_slates():
     cheap = planning.recommend(planning.plans(100, costs=planning.Costs(10.0, 0.1, 0.1)))
     dear = planning.recommend(planning.plans(100, costs=planning.Costs(0.1, 1.0, 3.0)))
     assert dear.m < cheap.m

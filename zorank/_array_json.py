@@ -57,7 +57,7 @@ def narrow(x: Vector) -> NDArray[Any]:
 
 
 def read_index(i: Any) -> int:
-    """Return a position in a list; raise ValueError if it is none."""
+    """Return a position in a list; raise ValueError if it is not one."""
     if isinstance(i, bool) or not isinstance(i, int) or i < 0:
         raise ValueError(f"{i!r:.40} is not a position")
     return i

@@ -1,4 +1,4 @@
-"""What notebooks show of exhibits, slates, runs and results: a line of text, and small HTML.
+"""The display of exhibits, slates, runs and results in notebooks: a line of text, small HTML.
 
 The objects are read by their public members only, so that this module can be imported by the
 modules that define them. Nothing is rendered or evaluated to show an object.
@@ -148,7 +148,7 @@ def _subscript(index: int) -> str:
 
 
 def _size(count: int) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes as a readable text."""
     for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
         if count >= unit:
             return f"{count / unit:.1f} {name}"

@@ -112,7 +112,7 @@ class Constraint:
             ) from error
         low = np.where(numbers < self.lower, self.lower, numbers)
         high = np.where(numbers > self.upper, self.upper, numbers)
-        with np.errstate(invalid="ignore"):  # inf - inf of a number that is within is no violation
+        with np.errstate(invalid="ignore"):  # inf - inf, within the bounds
             below = np.where(low == numbers, 0.0, low - numbers)
             beyond = below + np.where(high == numbers, 0.0, numbers - high)
         return float(np.where(np.isnan(beyond), np.inf, beyond).sum())

@@ -17,7 +17,7 @@ KEY = "record_values"
 
 
 def values_meta(record_values: bool, optimizer: AnyOptimizer, x0: ArrayLike) -> dict[str, Any]:
-    """Return what is stored of the choice; raise if the optimizer is told values."""
+    """Return the metadata that store the choice; raise if the optimizer is told values."""
     if record_values:
         return {}
     first = optimizer.ask(optimizer.init(as_vector(x0, "x0")), rng.for_round(0, 0))

@@ -1,4 +1,4 @@
-"""What a store has about one person: their answers, times and invitation; export and removal.
+"""The data of one person in a store: answers, times and invitation; export and removal.
 
 A person's name stands in answered lines, in ballots and in their invitation. `forget_rater` edits
 all of them in one transaction, undone answers included, so a log never names a person in part.
@@ -119,7 +119,7 @@ def export_rater(store: Store, run: str, rater: str) -> dict[str, Any]:
     """Return all data of one person in a run as plain JSON values.
 
     Raises:
-        InvalidInput: if the run has nothing of such a person.
+        InvalidInput: if the run has no data of such a person.
     """
     given, members = given_answers(store.audit(run)), members_of(store.record(run).meta)
     _check_known(rater, given, members)
@@ -154,8 +154,8 @@ def forget_rater(store: Store, run: str, rater: str, remove: bool = False) -> Fo
     slates are those that were shown. The states after a removed answer are other ones.
 
     Raises:
-        InvalidInput: if the run has nothing of such a person, or if the run cannot do without the
-            answers: it has not recorded its slates, or needs the values.
+        InvalidInput: if the run has no data of such a person, or if the run needs the answers:
+            it has not recorded its slates, or needs the values.
     """
     for _ in range(ATTEMPTS):
         meta, given = store.record(run).meta, given_answers(store.audit(run))
@@ -260,7 +260,7 @@ def _fitted_slates(store: Store, run: str, lines: Sequence[Round], edit: Edit) -
             _opened(record, [replace(x, slate=slates.get(x.key, x.slate)) for x in edited])
     except ZorankError as error:
         raise InvalidInput(
-            f"run {run!r} cannot be replayed without them: {error}; {advice}"
+            f"run {run!r} cannot be replayed without these answers: {error}; {advice}"
         ) from error
     return slates
 

@@ -71,6 +71,7 @@ def _check_names(kind: RendererKind, changes: Mapping[str, str]) -> None:
             continue
         has = ", ".join(kind.paths) or "none"
         raise InvalidInput(
-            f"{short(option)} is no option of {kind.name} that names a file (these are: {has}); "
-            "other options of a run cannot change, because its pictures would: start a new run"
+            f"{short(option)} is not an option of {kind.name} that names a file (these are: "
+            f"{has}); other options of a run cannot change, because its pictures would: start a "
+            "new run"
         )

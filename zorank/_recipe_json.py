@@ -133,9 +133,9 @@ def _read_recipe(data: Json, earlier: list[Recipe], dim: int, find: FindVector) 
     if kind == "again":
         return LoggedVector(points[0], space)
     if kind == "climb":
-        numbers = {key: None if data[key] is None else float(data[key]) for key in STEP_NUMBERS}
+        numbers: Any = {k: None if data[k] is None else float(data[k]) for k in STEP_NUMBERS}
         pulls, best = read_array(data["pulls"], 1), read_index(data["best"])
-        return GradientStep(points, best, pulls, space=space, **numbers)  # type: ignore[arg-type]
+        return GradientStep(points, best, pulls, space=space, **numbers)
     raise ValueError(f"the recipe {kind!r:.40} is unknown")
 
 

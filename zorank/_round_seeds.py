@@ -1,8 +1,8 @@
 """Seeds of the rounds of a run, many at a time.
 
-The generator of round n is seeded by `SeedSequence(seed, spawn_key=(n,))`. To compute this seed
-takes longer than to draw a small slate. The seeds of neighbouring rounds differ only in the last
-word that is hashed, so this module computes those of BLOCK rounds at once, with the hash that
+The generator of round n is seeded by `SeedSequence(seed, spawn_key=(n,))`. Computing this
+seed takes longer than drawing a small slate. The seeds of neighbouring rounds differ only in the
+last word that is hashed, so this module computes those of BLOCK rounds at once, with the hash that
 NumPy documents for SeedSequence: the words are the same.
 """
 
@@ -55,7 +55,7 @@ class RoundSeed(ISpawnableSeedSequence):
             return words
         return self.sequence.generate_state(n_words, dtype)
 
-    def spawn(self, n_children: int) -> list[SeedSequence]:  # type: ignore[override]
+    def spawn(self, n_children: int) -> list[SeedSequence]:  # type: ignore[override]  # not Self
         """Return the next children of the SeedSequence."""
         return self.sequence.spawn(n_children)
 

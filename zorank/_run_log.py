@@ -1,4 +1,4 @@
-"""The log of one run: what this process has read of it in the store, and what it writes.
+"""The log of one run, as this process reads it from the store and writes to it.
 
 Another process may answer, undo or edit at any time. A write that comes too late raises
 `StaleAnswer`: the changes are loaded first, and the caller must ask before it answers.

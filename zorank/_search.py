@@ -148,7 +148,7 @@ class Search:
         return self.stopping.reason(history, slate, run.best)
 
     def _judged(self, result: Result) -> Result:
-        """Say so if no value was finite, or if x is infeasible."""
+        """Add to the message if no value was finite, or if x is infeasible."""
         violation = self.judge.violation(result.x)
         if violation > 0:
             result.success = False
@@ -159,7 +159,7 @@ class Search:
         return result
 
     def _rank(self, result: Result) -> tuple[float, float]:
-        """Return what orders results: the violation, then the value; NaN last."""
+        """Return the sort key of a result: the violation, then the value; NaN last."""
         violation = self.judge.violation(result.x)
         if violation > 0:
             return violation, 0.0

@@ -1,4 +1,4 @@
-"""What a run is made of when it is given by names, settings or a search space."""
+"""Makes the optimizer and the start of a run from names, settings or a search space."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 KEY = "space"
-"""Where a run's metadata have its space."""
+"""The key of a run's space in its metadata."""
 
 
 def set_up(
@@ -25,7 +25,7 @@ def set_up(
     options: Mapping[str, Any] | None,
     space: Any,
 ) -> tuple[AnyOptimizer, Any, dict[str, Any]]:
-    """Return the optimizer, the start and what the run's metadata say of its space."""
+    """Return the optimizer, the start and the entry of the run's metadata for its space."""
     if space is not None:
         if x0 is not None:
             raise InvalidInput(

@@ -1,4 +1,4 @@
-"""When `minimize` stops before its limit of points."""
+"""Rules by which `minimize` stops before its limit of points."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Stopping:
     """Rules that stop a run.
 
     Attributes:
-        patience: so many rounds without a better value; None does not stop.
-        xtol: the candidates of a slate are so near to the incumbent; None does not stop.
+        patience: stop after this many rounds without a better value; None does not stop.
+        xtol: stop if candidates differ from the incumbent by at most this; None does not stop.
         counts_missing: whether patience also counts rounds before the first finite value.
     """
 

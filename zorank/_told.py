@@ -1,4 +1,4 @@
-"""What `Run.tell` is told: an answer, an order as a list, or values of the candidates.
+"""The argument of `Run.tell`: an answer, an order as a list, or values of the candidates.
 
 A list of scores is easily given where an order of positions is expected. It is refused, and the
 error says how values are told. A list of ints that is a valid order is always taken as an order.

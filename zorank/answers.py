@@ -202,7 +202,7 @@ class Poll:
         given: Any = self.ballots
         ballots = read_items(given, "a poll") if isinstance(given, Iterable) else ()
         if not ballots or not all(isinstance(b, Ballot) for b in ballots):
-            raise InvalidInput(f"a poll is a list of ballots, found {short(self.ballots)}")
+            raise InvalidInput(f"a poll must be a list of ballots, found {short(self.ballots)}")
         object.__setattr__(self, "ballots", ballots)
 
     def check(self, m: int) -> None:
@@ -267,13 +267,15 @@ def answer_from_json(data: Mapping[str, Any]) -> Answer:
             )
         return ranking_from_json(data)
     except (LookupError, TypeError) as error:
-        raise InvalidInput(f"{short(data)} is not an answer in zorank's JSON form") from error
+        raise InvalidInput(
+            f"expected an answer as to_json writes it, found {short(data)}"
+        ) from error
 
 
 def ranking_from_json(data: Mapping[str, Any]) -> Ranking:
     """Return the ranking that `to_json` wrote."""
     if not isinstance(data, Mapping) or "order" not in data:
-        raise InvalidInput(f"{short(data)} is not a ranking in zorank's JSON form")
+        raise InvalidInput(f"expected a ranking as to_json writes it, found {short(data)}")
     return Ranking(data["order"], data.get("worst", ()), data.get("among"))
 
 

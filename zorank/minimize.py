@@ -102,11 +102,11 @@ def minimize(
         constraints: functions whose numbers are at least 0, or which return True, where a
             candidate is feasible; also SciPy's. f is not called for infeasible candidates, which
             are ranked last, by the sum of their violations. They get one candidate at a time.
-        workers: evaluate candidates in so many processes.
-        starts: search from so many starts, each with its share of the points, and return the best
+        workers: the number of processes that evaluate candidates.
+        starts: the number of starts, each with its share of the points; returns the best
             result. The first start is x0.
-        patience: stop after so many rounds without a better value. With constraints, rounds count
-            from the first feasible candidate on.
+        patience: stop after this many rounds without a better value. With constraints, rounds
+            count from the first feasible candidate on.
         xtol: stop when at least half of a slate's candidates differ from x by at most this in
             every coordinate.
     """
@@ -138,7 +138,7 @@ def minimize(
 def _read_space(
     space: Any, x0: ArrayLike | None, bounds: Any
 ) -> tuple[dict[str, Any], Any, SearchSpace | None]:
-    """Return what the metadata say of the space, the start, and the space."""
+    """Return the entry of the metadata for the space, the start, and the space."""
     if space is None:
         if x0 is None:
             raise InvalidInput("minimize needs a start: give x0, or a space of named parameters")

@@ -1,4 +1,4 @@
-"""How much noise in the answers shortens the expected direction.
+"""Factors by which noise in the answers shortens the expected direction.
 
 For a linear f with slope |∇f|, which every smooth f is as μ → 0, E⟨∇f, g̃⟩ from noisy full rankings
 is a factor from 0 to 1 times that from exact ones. These are the factors for the oracles of
@@ -45,8 +45,8 @@ def just_noticeable_bound(threshold: float, mu: float, slope: float) -> float:
 def random_swaps_factor(probability: float, m: int) -> float:
     """Return the factor of `RandomSwaps` of full rankings of m.
 
-    Going down the order, a candidate is passed on with this probability at each step. So the one
-    at rank j ends at j − 1 if the one before is passed on to it, and else moves down from j.
+    Each neighbouring pair is swapped with this probability, from the best pair to the worst. So
+    the candidate at rank j ends at j − 1 if the pair (j − 1, j) is swapped, else at j or lower.
     """
     if not is_real(probability) or not 0 <= probability <= 1:
         raise InvalidInput(f"probability must be from 0 to 1, found {short(probability)}")

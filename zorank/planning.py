@@ -1,4 +1,4 @@
-"""How many candidates to show a person, and how many of them to have ranked.
+"""Recommends how many candidates to show a person, and how many of them to have ranked.
 
 The paper leaves this open. For a linear f, the quality of the direction that one answer gives can
 be computed exactly from the order statistics of normal variables. Divided by a person's time under
@@ -21,7 +21,7 @@ from zorank.theory import LARGEST, check_mk, edges, gauss_legendre
 from zorank.types import Matrix, Vector
 
 MAX_SHOWN = 100
-"""The largest m of a plan: the time to compute it grows with m², and nobody ranks more."""
+"""The largest m of a plan: the time to compute it grows with m², and people do not rank more."""
 MAX_COMPARED = 10**6
 """The largest m for which comparisons are counted."""
 MAX_LISTED = 40
@@ -126,7 +126,7 @@ def plans(
         _check_count(ranked, "ranked")
     if largest_m > MAX_LISTED:
         raise InvalidInput(
-            f"plans are listed for at most {MAX_LISTED} candidates, found {short(largest_m)}; "
+            f"largest_m must be at most {MAX_LISTED} candidates, found {short(largest_m)}; "
             "plan(m, k, d) computes a single one"
         )
     pairs = [
@@ -179,9 +179,7 @@ def _check_plan(m: int, k: int, largest: int = MAX_SHOWN) -> tuple[int, int]:
     """Return m and k as plain integers; raise unless they are those of a plan."""
     m, k = check_mk(m, k)
     if m > largest:
-        raise InvalidInput(
-            f"plans are computed for at most {largest} candidates, found {short(m)}"
-        )
+        raise InvalidInput(f"m must be at most {largest} candidates, found {short(m)}")
     return m, k
 
 

@@ -203,7 +203,7 @@ class SearchSpace:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SearchSpace) and self.to_json() == other.to_json()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # unhashable, as it defines __eq__
 
     def __repr__(self) -> str:
         return f"SearchSpace({self.parameters})"
@@ -296,7 +296,7 @@ def _read(name: str, declared: Any) -> Parameter:
         raise InvalidInput(
             f"the parameter {name!r} must have a range [low, high], found {short(values)}"
         )
-    return cls(*values)  # type: ignore[no-any-return]
+    return cls(*values)  # type: ignore[no-any-return]  # cls is a class of KINDS
 
 
 def _share(u: Vector) -> float:

@@ -94,7 +94,10 @@ def ranking_moment_bound(m: int, d: int, comparisons: Iterable[tuple[int, int]])
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits or graph.min() < 0 or graph.max() >= m or (graph[:, 0] == graph[:, 1]).any():
-        raise InvalidInput(f"expected pairs of different whole numbers from 0 to {m - 1}")
+        raise InvalidInput(
+            f"comparisons must be pairs of different whole numbers from 0 to {m - 1}, "
+            f"found {short(comparisons)}"
+        )
     better, worse = (np.bincount(column, minlength=m) for column in graph.T)
     return _moment_bound(m, d, len(graph), (worse - better) / len(graph))
 

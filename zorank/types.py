@@ -163,7 +163,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class Edit:
-    """Pure functions that change what a run's log says about its raters.
+    """Pure functions that change the raters' names and answers in a run's log.
 
     Attributes:
         line: returns a line with another answer, rater or note; the rest must stay as it is.

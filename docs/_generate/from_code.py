@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import typer
@@ -28,7 +28,7 @@ def cli_page() -> str:
             names = ", ".join(f"`{name}`" for name in parameter.opts)
             if parameter.param_type_name == "argument":
                 names = f"`{parameter.name.upper()}`"
-            unset = parameter.default is None or parameter.default is False
+            unset = parameter.default is False or parameter.default in (None, "")
             default = "" if unset else f"`{parameter.default}`"
             lines.append(f"| {names} | {default} | {getattr(parameter, 'help', '') or ''} |")
         lines.append("")
@@ -69,6 +69,14 @@ def _attributes(docstring: str) -> dict[str, str]:
     _, _, block = inspect.cleandoc(docstring).partition("Attributes:\n")
     entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", block, re.MULTILINE)
     return {name: re.sub(r"\s+", " ", text).replace("|", r"\|") for name, text in entries}
+
+
+def api_page(module: str, registry: Mapping[str, type], options: Sequence[str] = ()) -> str:
+    """List the docstrings of a registry's classes, below the text of a template."""
+    lines = (FOLDER / "templates" / "reference" / "api" / f"{module}.md").read_text().splitlines()
+    for cls in registry.values():
+        lines += ["", f"::: zorank.{module}.{cls.__name__}", *options]
+    return "\n".join(lines) + "\n"
 
 
 def renderers_page() -> str:

@@ -59,6 +59,9 @@ def _request(
 
 
 def _fields(schema: dict[str, Any], place: str, schemas: dict[str, Any]) -> list[str]:
+    for option in schema.get("anyOf", ()):  # a body that may be left out
+        if "$ref" in option:
+            schema = option
     model = schemas.get(schema.get("$ref", "").rpartition("/")[2], schema)
     required = model.get("required", ())
     return [

@@ -1,4 +1,4 @@
-"""What the docs site adds to the pages in docs/: files from elsewhere in the repository.
+"""Adds files from elsewhere in the repository to the pages of the docs site.
 
 Examples, the programs whose lines docs/integrations.md counts, CONTRIBUTING.md and CHANGELOG.md
 become pages, and links to them lead to these pages.

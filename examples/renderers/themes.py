@@ -19,7 +19,6 @@ class Theme:
     dim = 12
     media_type = "text/html"
     title = "Page themes"
-    description = "Colours and type for a small page."
 
     def render(self, candidates: list[Vector]) -> list[Exhibit]:
         """A page for each candidate."""

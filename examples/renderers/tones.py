@@ -15,7 +15,6 @@ class Synthesiser:
 
     dim = 14
     media_type = "audio/wav"
-    title = "Tones"
     description = "Short sounds: choose by ear."
 
     def render(self, candidates: list[Vector]) -> list[Exhibit]:

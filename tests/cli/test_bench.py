@@ -1,8 +1,13 @@
 """zorank bench as a user types it, and what zorank plan says of its measurements."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from tests.helpers.benchmarks import BenchmarkCommand
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
 def test_the_benchmark_of_judges_from_end_to_end_and_again(zorank, tmp_path):
@@ -86,6 +91,22 @@ def test_the_benchmark_of_items_from_end_to_end_and_again(printed, tmp_path, mon
     kept = command.trials()
     command.run()
     assert command.trials() == kept
+
+
+def test_single_functions_and_a_noisy_judge(printed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen = ("--only", "scale", "--only", "top", "--dim", 5, "--seeds", 2, "--peer", "auto")
+    chosen += ("--peer", "auto: best 3 of 6", "--workers", 1)
+    out, found = BenchmarkCommand(printed, tmp_path, "functions", *chosen).run()
+    assert "scale: median points to the targets" in out
+    ends = {r["sigma0"]: r["median_points"][0] for r in found["results"] if r["part"] == "scale"}
+    assert set(ends) == {0.1, 1.0, 10.0}
+    assert max(ends.values()) < 500
+    line = json.loads((RESULTS / "noise.json").read_text())["lines"][0]
+    (tmp_path / "noise.json").write_text(json.dumps({"lines": [{**line, "seeds": [0, 1]}]}))
+    few = ("--points", 100, "--out", "noisy", "--workers", 1)
+    out = printed("bench", "noise", "noise.json", *few)
+    assert "auto ahead of ZO-RankSGD" in out
 
 
 def test_an_unknown_ranker_is_one_sentence(refused):

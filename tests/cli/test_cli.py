@@ -216,7 +216,7 @@ def test_interrupting_keeps_what_was_found(zorank, tmp_path):
         (["--vectorized"], "--vectorized cannot be used with --human"),
     ],
 )
-def test_what_a_person_cannot_do_is_refused(refused, arguments, words):
+def test_questions_that_people_cannot_answer_are_refused(refused, arguments, words):
     assert words in refused("minimize", "--human", "--dim", 2, *arguments)
 
 

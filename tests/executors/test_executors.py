@@ -117,7 +117,7 @@ def test_a_standard_pool_that_lost_a_worker_is_named():
                 minimize(objectives.dies, np.ones(4), executor=executor, **SETTINGS)
 
 
-def test_what_the_objective_raises_comes_back_with_its_candidate(pool):
+def test_errors_of_the_objective_name_the_candidate(pool):
     with pytest.raises(KeyError, match="no such thing") as caught:
         minimize(objectives.raises, np.ones(4), executor=pool, **SETTINGS)
     assert any("candidate" in note for note in caught.value.__notes__)
@@ -144,7 +144,7 @@ def released():
     event.set()
 
 
-def test_who_is_late_stays_unranked(released):
+def test_late_candidates_stay_unranked(released):
     def late_on_one_side(x):
         if x[0] > 0:
             released.wait()
@@ -224,7 +224,7 @@ class Forgetful(Executor):
         return future
 
 
-def test_what_others_cancel_is_lost_not_late():
+def test_tasks_cancelled_by_the_executor_are_lost_not_late():
     with pytest.raises(EvaluationError, match="workers were lost"):
         minimize(objectives.squares, np.ones(4), executor=Forgetful(), **SETTINGS)
 

@@ -7,7 +7,7 @@ import pytest
 
 from zorank.errors import MissingExtra
 from zorank.experiments.bbob import TARGETS, Study, Trial, area, bbob, run_trial, standings
-from zorank.experiments.peers import GUESTS, PEERS, load_guest, ranks
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, load_peer, ranks
 from zorank.problems import ellipsoid
 
 
@@ -40,25 +40,25 @@ def test_every_peer_makes_progress_and_uses_ranks_only(peer):
     assert other == plain
 
 
-@pytest.mark.parametrize("guest", list(GUESTS))
-def test_every_guest_does_so_too_where_its_library_is_installed(guest):
-    pytest.importorskip(guest.split()[0])
+@pytest.mark.parametrize("peer", list(OPTIONAL_PEERS))
+def test_optional_peers_use_ranks_only(peer):
+    pytest.importorskip(peer.split()[0])
     start = np.full(40, 2.0)
-    plain, other = (values_seen(GUESTS[guest](start, 1.0, 3), t) for t in (abs, np.log))
+    plain, other = (values_seen(OPTIONAL_PEERS[peer](start, 1.0, 3), t) for t in (abs, np.log))
     assert min(plain) < 0.9 * plain[0]
     assert other == plain
 
 
-def test_a_guest_says_what_to_install():
+def test_a_missing_peer_library_is_named():
     with pytest.raises(MissingExtra, match=r"pip install no_such_library$"):
-        load_guest("no_such_library.optimizers")
+        load_peer("no_such_library.optimizers")
 
 
 def test_ranks():
     assert ranks(np.array([3.0, -1.0, 7.0])).tolist() == [1, 0, 2]
 
 
-def test_a_race_is_a_function_of_its_entry():
+def test_a_trial_is_a_function_of_its_fields():
     trial = Trial("auto", 1, 2, 3, 100)
     first, second = run_trial(trial), run_trial(trial)
     assert first["hits"] == second["hits"]

@@ -82,7 +82,7 @@ def answers(judge, values, n=0, question="rank", times=400):
     return [judge.answer(slate, values, rng.for_round(s, n), n) for s in range(times)]
 
 
-def test_a_judge_without_habits_is_exact_and_one_who_names_k_names_k():
+def test_a_simulated_rater_is_exact_by_default_and_ranks_k():
     assert answers(Rater(), [3, 1, 2], times=1) == [Ranking.of([1, 2, 0])]
     assert answers(Rater(k=2), [3, 1, 2, 0], times=1) == [Ranking.of([3, 1])]
     assert answers(Rater(k=2), [3, 1, 2, 0], question="start", times=1) == [Ranking.of([3])]

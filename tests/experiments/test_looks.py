@@ -118,7 +118,7 @@ def test_a_person_with_a_picture_in_mind_likes_it_best(landscapes):
         assert prefers(name, landscapes, target, worse)
 
 
-def test_what_stands_out_at_a_third_is_liked_better_than_in_a_corner(landscapes):
+def test_contrast_at_a_third_scores_higher_than_in_a_corner(landscapes):
     def spot(row, column):
         picture = plain(0.2, 0.2, 0.2)
         picture[row - 3 : row + 3, column - 3 : column + 3] = 1.0

@@ -123,7 +123,7 @@ def test_decades():
     assert decades(-3, -3) == (0.001,)
 
 
-def test_of_equals_the_widest_radius_wins_and_then_the_middle():
+def test_ties_choose_the_largest_radius_then_the_middle_step():
     def at(step, mu):
         return RANK.with_options(step=step, mu=mu)
 

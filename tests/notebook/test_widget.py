@@ -56,7 +56,7 @@ def page(run, renderer):
     return Page(zorank.notebook.rank(run, renderer, rater="ann"))
 
 
-def test_what_is_picked_on_screen_is_what_the_run_is_told(run, page):
+def test_picks_on_screen_map_to_candidates_of_the_run(run, page):
     shown = page.texts()
     candidates = [str(x.tolist()) for x in run.ask()]
     assert sorted(shown) == sorted(candidates)
@@ -113,13 +113,13 @@ def test_undo_shows_the_round_again_with_its_answer(run, page):
 @pytest.mark.parametrize(
     ("action", "said"),
     [
-        ({"kind": "dance"}, "'dance' is no action"),
-        ({}, "'None' is no action"),
-        ({"kind": []}, "no action"),
+        ({"kind": "dance"}, "'dance' is not an action"),
+        ({}, "'None' is not an action"),
+        ({"kind": []}, "not an action"),
         ({"kind": "answer", "slate": 1, "order": [9]}, "position 9 is not on a slate of 6"),
         ({"kind": "answer", "slate": 1, "order": [1, 1]}, "1"),
-        ({"kind": "answer", "slate": 1, "order": "0"}, "an order is a list"),
-        ({"kind": "answer", "slate": 1}, "an order is a list"),
+        ({"kind": "answer", "slate": 1, "order": "0"}, "an order must be a list"),
+        ({"kind": "answer", "slate": 1}, "an order must be a list"),
         ({"kind": "answer", "slate": 7, "order": [0]}, "no longer on screen"),
     ],
 )
@@ -195,7 +195,7 @@ def test_actions_of_other_threads_run_in_the_thread_of_the_cells(run, renderer):
     assert len(run.history) == 1
 
 
-def test_whoever_stops_waiting_is_forgotten(run, page):
+def test_cancelled_waits_are_removed(run, page):
     async def give_up():
         waiting = asyncio.create_task(page.widget.answered())
         await asyncio.sleep(0)

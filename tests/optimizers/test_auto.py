@@ -53,7 +53,7 @@ def test_directions_are_uniform():
 # weights
 
 
-def test_weights_sum_to_nothing_and_the_worst_count_as_the_best_do():
+def test_step_weights_sum_to_zero_and_have_norm_one():
     rates = learning_rates(20, 12)
     assert rates.step_weights.sum() == pytest.approx(0)
     assert np.linalg.norm(rates.step_weights) == pytest.approx(1)
@@ -61,7 +61,7 @@ def test_weights_sum_to_nothing_and_the_worst_count_as_the_best_do():
     assert rates.covariance_weights[rates.covariance_weights > 0].sum() == pytest.approx(1)
 
 
-def test_equals_share_their_weights():
+def test_tied_candidates_share_their_weights():
     weights = np.array([4.0, 2.0, 1.0, -7.0])
     assert assign_weights(weights, np.array([3.0, 1.0, 2.0, 4.0])).tolist() == [1, 4, 2, -7]
     assert assign_weights(weights, np.array([-3.0, 1.0, 1.0, 1.0])).tolist() == pytest.approx(
@@ -242,7 +242,7 @@ def test_bounds_of_different_scales(bounds, x0, target, seed):
     ids=["flat", "slope", "ditch"],
 )
 @pytest.mark.parametrize("d", [1, 2])
-def test_where_nothing_holds_it_back_it_stays_finite(f, d):
+def test_unbounded_objectives_stay_finite(f, d):
     run = Run(Auto(), np.ones(d), seed=0)
     drive(run, f, 600)
     assert np.isfinite(np.asarray(run.ask())).all()
@@ -276,7 +276,7 @@ def frame_of(run):
     return run.ask().design.z
 
 
-def test_what_was_best_never_gets_worse_by_a_restart():
+def test_restarts_keep_the_best_point():
     run = until_restart(Run(Auto(), np.full(2, 3.2), seed=0), rastrigin)
     before = rastrigin(run.best())
     for _ in range(400):
@@ -335,7 +335,7 @@ def test_a_new_search_begins_where_candidates_may_lie(space):
 
 @pytest.mark.parametrize("k", [None, 1])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_noisy_judge_never_makes_it_start_anew(k, seed):
+def test_a_noisy_judge_causes_no_restart(k, seed):
     run = Run(Auto(k=k), np.ones(2), seed=seed)
     judge = GaussianNoise(sphere, 1e-3, seed=seed)
     for _ in range(600):
@@ -343,7 +343,7 @@ def test_a_noisy_judge_never_makes_it_start_anew(k, seed):
     assert run.state.restarts == 0
 
 
-def test_a_person_who_sees_no_small_differences_never_makes_it_start_anew():
+def test_a_judge_with_ties_causes_no_restart():
     run = Run(Auto(), np.full(2, 3.2), seed=0)
     for _ in range(400):
         values = rastrigin(np.asarray(run.ask()))

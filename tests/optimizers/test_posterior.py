@@ -17,7 +17,7 @@ from zorank.optimizers.rank_process.propagation import LAPSE_RATE
 FAR = 50.0 * (1 - np.eye(6))  # six candidates that know nothing of each other
 
 
-def heard(*answers, slates=None):
+def comparisons_of(*answers, slates=None):
     comparisons, raters = Comparisons.empty(), ()
     for n, answer in enumerate(answers):
         comparisons, raters = comparisons.add(
@@ -46,7 +46,7 @@ def probability(comparisons, m=6):
     ],
 )
 def test_answers_about_unknown_candidates_are_equally_likely(answer, ways):
-    comparisons, _ = heard(answer)
+    comparisons, _ = comparisons_of(answer)
     assert probability(comparisons) == pytest.approx(1 / ways, rel=0.2)  # but for slips
     posterior = fit_posteriors(FAR, comparisons, [Hyperparameters(noise=0.3)])[0]
     assert posterior.log_evidence == pytest.approx(math.log(probability(comparisons)), abs=0.03)
@@ -66,8 +66,8 @@ def test_the_evidence_of_no_difference_is_its_probability(alike):
     assert posterior.log_evidence == pytest.approx(math.log(close.all(axis=0).mean()), abs=0.06)
 
 
-def test_what_looks_alike_is_believed_to_be_close():
-    comparisons, _ = heard(Ranking.no_difference())
+def test_no_difference_implies_similar_utility():
+    comparisons, _ = comparisons_of(Ranking.no_difference())
     doubts = [
         fit_posteriors(FAR, comparisons, [Hyperparameters(noise=0.05, threshold=t)])[0].difference(
             FAR[0], FAR[1], 50
@@ -79,7 +79,7 @@ def test_what_looks_alike_is_believed_to_be_close():
 
 @pytest.mark.parametrize("order", [[0, [1, 2], 3], [[0, 3], 1]])
 def test_tied_candidates_are_compared_with_the_others_only(order):
-    comparisons, _ = heard(Ranking.of(order))
+    comparisons, _ = comparisons_of(Ranking.of(order))
     levels = Ranking.of(order).levels(6)
     assert not comparisons.tied.any()
     assert (levels[comparisons.better] < levels[comparisons.worse]).all()
@@ -87,19 +87,19 @@ def test_tied_candidates_are_compared_with_the_others_only(order):
 
 
 def test_no_difference_ties_everything_and_unnamed_is_not_tied():
-    assert heard(Ranking.no_difference())[0].tied.all()
-    assert not heard(Ranking.of([2, 0]))[0].tied.any()
+    assert comparisons_of(Ranking.no_difference())[0].tied.all()
+    assert not comparisons_of(Ranking.of([2, 0]))[0].tied.any()
 
 
 def test_the_mean_follows_the_ranking():
-    comparisons, _ = heard(Ranking.of([3, 1, 0, 2, 5, 4]))
+    comparisons, _ = comparisons_of(Ranking.of([3, 1, 0, 2, 5, 4]))
     mean = fit_posteriors(FAR, comparisons, [Hyperparameters()])[0].mean(FAR)
     assert np.argsort(-mean).tolist() == [3, 1, 0, 2, 5, 4]
 
 
-def test_what_is_near_a_favourite_is_liked_and_what_is_far_is_uncertain():
+def test_similar_candidates_share_utility_and_distant_ones_are_uncertain():
     dists = np.array([[0.0, 2.0, 0.01], [2.0, 0.0, 2.0], [0.01, 2.0, 0.0]])
-    comparisons, _ = heard(Ranking.pair(0, 1))
+    comparisons, _ = comparisons_of(Ranking.pair(0, 1))
     posterior = fit_posteriors(dists, comparisons, [Hyperparameters(lengthscale=0.5)])[0]
     mean = posterior.mean(dists)
     assert mean[2] > 0.9 * mean[0] > 0 > mean[1]
@@ -127,7 +127,7 @@ def test_the_noise_of_a_judge_is_found(spread_out, noise):
         Ranking.from_values(-u[list(s)] - noise * look)
         for s, look in zip(slates, looks, strict=True)
     ]
-    comparisons, raters = heard(*answers, slates=slates)
+    comparisons, raters = comparisons_of(*answers, slates=slates)
     found = Hyperparameters(rater_factors=(1.0,) * len(raters))
     for _ in range(8):
         found, _ = infer_hyperparameters(dists, comparisons, found, None, lengthscale_sd=0.75)
@@ -145,7 +145,7 @@ def test_a_careless_rater_counts_less(spread_out):
         )
         for s in slates
     ]
-    comparisons, raters = heard(*polls, slates=slates)
+    comparisons, raters = comparisons_of(*polls, slates=slates)
     assert raters == ("careful", "careless")
     found = Hyperparameters(rater_factors=(1.0, 1.0))
     for turn in range(6):
@@ -154,18 +154,20 @@ def test_a_careless_rater_counts_less(spread_out):
     assert found.rater_factors[1] > 1.5 * found.rater_factors[0]
 
 
-def test_a_ballot_without_weight_is_not_heard():
-    comparisons, raters = heard(
+def test_ballots_of_weight_0_are_ignored():
+    comparisons, raters = comparisons_of(
         Poll((Ballot("a", Ranking.of([1, 0])), Ballot("b", Ranking.of([0]), 0)))
     )
     assert raters == ("a",)
     assert len(comparisons) == 5
 
 
-def test_a_single_absurd_answer_does_not_turn_a_belief_round():
+def test_one_contradictory_answer_does_not_reverse_the_posterior():
     orders = [Ranking.of([0, 1, 2, 3, 4, 5])] * 6
     before, after = (
-        fit_posteriors(FAR, heard(*orders, *extra)[0], [Hyperparameters(noise=0.05)])[0].mean(FAR)
+        fit_posteriors(FAR, comparisons_of(*orders, *extra)[0], [Hyperparameters(noise=0.05)])[
+            0
+        ].mean(FAR)
         for extra in ([], [Ranking.of([5, 4, 3, 2, 1, 0])])
     )
     assert np.isfinite(after).all()

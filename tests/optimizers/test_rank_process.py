@@ -31,7 +31,7 @@ def honest(slate):
     return Ranking.from_values([-liking(x) for x in slate])
 
 
-def test_twelve_answers_go_far_beyond_as_many_random_candidates():
+def test_twelve_answers_beat_as_many_random_candidates():
     run = session(honest)
     lucky = max(liking(x) for x in np.random.default_rng(1).standard_normal((72, DIM)))
     assert liking(run.best()) > lucky + 1.0
@@ -87,7 +87,7 @@ def test_a_degenerate_rater_breaks_nothing(rater, space):
     assert all(np.isfinite(v) for v in run.history[-1].values() if isinstance(v, float))
 
 
-def test_who_sees_no_difference_is_shown_more():
+def test_repeated_no_difference_widens_the_radius():
     run = Run(RankProcess(space="gaussian"), np.ones(30), seed=1)
     for _ in range(10):
         run.ask()
@@ -108,7 +108,7 @@ def test_old_answers_are_forgotten_and_the_best_is_not(monkeypatch):
     assert again.best().tobytes() == run.best().tobytes()
 
 
-def test_two_that_are_close_are_asked_for_as_a_pair():
+def test_two_close_candidates_are_asked_as_a_pair():
     sizes, eye = [], np.random.default_rng(0)
 
     def rater(slate):

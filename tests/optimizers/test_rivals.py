@@ -49,7 +49,7 @@ def test_zo_sgd_needs_values_and_says_what_does_not():
     assert run.history == []
 
 
-def test_scobo_hears_only_who_beats_the_first():
+def test_scobo_asks_which_candidates_beat_the_first():
     slate = Slate(Points(np.arange(5.0)[:, None]), question="compare")
     answer = slate.answer_from(np.array([3.0, 9.0, 1.0, 2.0, 3.0]))
     assert answer == Ranking.of([[2, 3], [0, 4], [1]])

@@ -69,7 +69,7 @@ def test_a_judge_sees_rgb_pictures_in_batches():
     assert {look for part in seen for look in part} == {("RGB", (4, 4))}
 
 
-def test_what_was_seen_is_not_drawn_again_and_memory_is_bounded(monkeypatch):
+def test_scores_are_cached_and_the_cache_is_bounded(monkeypatch):
     renderer = Greys()
     judge = PictureOracle(renderer, brightness)
     assert judge.answer(slate(10, 200, 10)) == judge.answer(slate(10, 200, 10))

@@ -89,7 +89,7 @@ def test_a_comparison_is_a_number_or_whether_the_first_is_better(method, compare
 
 
 @pytest.mark.parametrize("of", [bool, np.bool_, np.array, lambda truth: np.array([truth])])
-def test_a_truth_ranks_like_a_number(of):
+def test_a_bool_comparison_ranks_like_a_number(of):
     oracle = ComparisonOracle(lambda a, b: of(round(a[0]) < round(b[0])))
     assert oracle.answer(line(3, 1.1, 2, 0.9)) == Ranking.of([[1, 3], 2, 0])
     assert oracle.answer(line(3, 1.1, 2, 0.9, question="best")) == Ranking.of([1])
@@ -98,7 +98,7 @@ def test_a_truth_ranks_like_a_number(of):
 
 
 @pytest.mark.parametrize("verdict", [None, "a", np.ones(2), 1j, []])
-def test_a_comparison_that_is_neither_number_nor_truth_is_refused(verdict):
+def test_a_comparison_that_is_neither_number_nor_bool_is_refused(verdict):
     with pytest.raises(InvalidInput, match="True if its first argument is better; found"):
         ComparisonOracle(lambda a, b: verdict).answer(line(1, 2))
 
@@ -163,7 +163,7 @@ def test_impossible_noise_is_refused(make):
         make()
 
 
-def test_descent_goes_on_under_every_kind_of_noise():
+def test_descent_makes_progress_under_every_kind_of_noise():
     x0 = np.random.default_rng(0).standard_normal(10)
     for judge in (
         GaussianNoise(sphere, 0.3),

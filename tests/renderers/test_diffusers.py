@@ -327,7 +327,7 @@ def test_a_flow_models_own_sampler_is_the_one_to_take():
 
 
 def test_a_model_that_is_not_there(tmp_path, monkeypatch):
-    with pytest.raises(InvalidInput, match="say which model"):
+    with pytest.raises(InvalidInput, match="no model is given"):
         Diffusers().dim  # noqa: B018
     with pytest.raises(InvalidInput, match=r"there is no folder '\./nowhere'"):
         models.locate("./nowhere")

@@ -126,7 +126,7 @@ def test_a_sound_is_served_as_it_is(tmp_path):
         ("x.txt", b"\xff\xfe\xff", "x.txt: not a text in UTF-8; save it as UTF-8"),
         ("x.txt", b"words", "x.txt: most files here are pictures"),
         ("x\ny.png", b"\x89PNG", r"x\\ny.png: the name has control characters"),
-        (b"x\xff.png", b"\x89PNG", "control characters or is no text; rename"),
+        (b"x\xff.png", b"\x89PNG", "control characters or is not text; rename"),
     ],
 )
 def test_what_cannot_be_ranked_is_one_sentence(tmp_path, name, content, words):

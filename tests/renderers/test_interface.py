@@ -70,7 +70,7 @@ def test_without_a_warm_up_one_candidate_is_rendered():
     assert renderer.drawn == 1
 
 
-def test_what_is_resolved_cannot_be_changed():
+def test_a_resolved_renderer_is_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         resolve(Plain()).title = "another"
 
@@ -454,7 +454,7 @@ def test_a_studio_takes_classes_factories_objects_and_kinds(tmp_path):
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-def test_those_that_come_along_are_resolved_without_loading_anything(name):
+def test_built_in_renderers_are_resolved_without_loading_models(name):
     found = RendererKind.of(name, REGISTRY[name]).make()
     assert found.description
     assert found.title != name

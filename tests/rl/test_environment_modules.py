@@ -48,7 +48,7 @@ gymnasium.register("Slider-v0", entry_point=Slider, max_episode_steps=8)
 """
 NAME = "own_sliders"
 ENV = f"{NAME}:Slider-v0"
-REFUSED = "a file or a request cannot have modules imported"
+REFUSED = "which a file or a request must not import"
 
 
 @pytest.fixture

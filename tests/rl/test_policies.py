@@ -57,7 +57,7 @@ def test_episodes_in_step_are_those_of_gymnasium_bit_for_bit(env):
 
 
 @pytest.mark.parametrize("world", [BatchedEnvironment, GymnasiumEnvironment])
-def test_a_body_does_not_pay_for_what_it_cannot_do(world):
+def test_clipped_actions_cost_no_control(world):
     def act(observations, which):
         return np.full((len(which), 6), 3.0)
 
@@ -74,7 +74,7 @@ def test_an_episode_does_not_depend_on_its_neighbours_or_on_threads():
     assert alone.returns[0] == together.returns[3]
 
 
-def test_a_body_that_leaves_the_numbers_is_last_and_harms_nobody():
+def test_a_diverged_episode_is_last_and_changes_no_other():
     world = BatchedEnvironment("HalfCheetah-v4", 50)
     usual = some_policies(world, 3)
 

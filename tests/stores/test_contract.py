@@ -35,17 +35,21 @@ class Declared:
         return getattr(self._store, name)
 
 
+STORES = {
+    "memory": lambda request: open_store("memory://"),
+    "declared": lambda request: Declared(open_store("memory://")),
+    "sqlite": lambda request: open_store(
+        f"sqlite:///{request.getfixturevalue('tmp_path')}/runs.db"
+    ),
+    "postgresql": lambda request: open_store(request.getfixturevalue("postgres_url")),
+}
+"""What opens an empty store for a test, by name: a further store is a further row."""
+
+
 class TestStores(StoreContract):
-    @pytest.fixture(params=["memory", "declared", "sqlite", "postgresql"])
-    def store(self, request, tmp_path):
-        if request.param in ("memory", "declared"):
-            memory = open_store("memory://")
-            yield memory if request.param == "memory" else Declared(memory)
-            return
-        url = f"sqlite:///{tmp_path}/runs.db"
-        if request.param == "postgresql":
-            url = request.getfixturevalue("postgres_url")
-        opened = open_store(url)
+    @pytest.fixture(params=STORES)
+    def store(self, request):
+        opened = STORES[request.param](request)
         yield opened
         for record in opened.runs():
             opened.delete(record.name)
@@ -68,7 +72,7 @@ class TestStores(StoreContract):
         assert np.asarray(Run.open(store, "a").ask()).tobytes() == shown[0]
 
 
-def test_what_was_shown_tells_no_lines_apart():
+def test_equality_of_rounds_ignores_slates():
     assert Round(0, 1.0, slate=SLATE) == Round(0, 1.0)
     assert "slate" not in repr(Round(0, 1.0, slate=SLATE))
 

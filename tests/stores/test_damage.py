@@ -200,7 +200,7 @@ def test_nothing_is_appended_to_a_damaged_line(damaged):
     store.close()
 
 
-def test_what_strangers_are_told_has_no_stored_values(damaged):
+def test_public_errors_have_no_stored_values(damaged):
     store = open_store(str(damaged(in_run("meta", "'[\"a secret\"]'"))))
     with pytest.raises(StoreError, match="a secret") as caught:
         store.snapshot("bad")

@@ -176,7 +176,7 @@ def test_a_url_may_set_its_own_limits():
     assert _postgres.connect_arguments(sa.make_url("postgresql+asyncpg://h/d")) == {}
 
 
-def test_what_strangers_are_told_about_a_server_that_is_not_there():
+def test_public_errors_of_an_unreachable_server():
     with pytest.raises(StoreError) as caught:
         open_store("postgresql+psycopg://me:secret@127.0.0.1:9/db")
     assert "127.0.0.1:9" in str(caught.value)

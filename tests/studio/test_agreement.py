@@ -57,7 +57,7 @@ def test_three_raters_counted_by_hand():
     assert found["cleo"] == Agreement(0, 2)
 
 
-def test_what_is_not_said_is_not_counted():
+def test_tied_and_unnamed_pairs_are_not_counted():
     """Ties and the unnamed say nothing; a pair speaks of two candidates only."""
     tied = agreements([(poll(ann=[[0, 1], 2], bob=[0, 1, 2]), 3)])
     assert tied == {"ann": Agreement(2, 2), "bob": Agreement(2, 2)}
@@ -147,7 +147,7 @@ def simulated(rounds, m, sharpness, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_reliable_outweigh_the_random_and_those_the_contrary(seed):
+def test_weights_order_consistent_random_and_contrary_raters(seed):
     raters = {"sure": 6.0, "steady": 6.0, "fair": 1.0, "random": 0.0, "contrary": -6.0}
     found = agreements(simulated(60, 6, raters, seed))
     weights = {rater: agreement.weight for rater, agreement in found.items()}
@@ -160,7 +160,7 @@ def test_the_reliable_outweigh_the_random_and_those_the_contrary(seed):
     assert shares["contrary"] < 0.25
 
 
-def test_the_reliable_among_the_reliable_come_to_count_more_than_one():
+def test_a_consistent_rater_gets_a_weight_above_one():
     found = agreements(simulated(60, 6, {"ann": 6.0, "bob": 6.0, "cleo": 6.0}, seed=1))
     assert all(1 < agreement.weight < 4 for agreement in found.values())
 

@@ -136,7 +136,7 @@ def test_an_older_run_goes_on_as_it_began(client, store):
     assert (shown["m"], shown["words"], shown["could_stop"]) == (6, [], False)
 
 
-def test_what_is_clicked_is_what_is_told(client, run_id, store):
+def test_clicked_pictures_are_the_ranked_candidates(client, run_id, store):
     """Positions on screen are mapped back to candidates, in every kind of question."""
     shuffled = 0
     for order in ([[4]], [[2], [0, 5]], [[1]], [[5], [3], [1]]):
@@ -380,7 +380,7 @@ def test_a_round_closes_when_all_have_answered(client, invited, run_id, store):
 
 
 @pytest.mark.parametrize("older", [True, False], ids=["older", "model"])
-def test_those_who_disagree_come_to_count_less(client, app, run_id, store, older):
+def test_raters_who_disagree_get_smaller_weights(client, app, run_id, store, older):
     """By their weight, or where a model of every rater's noise sees to it, all with weight 1."""
     run_id = older_run(store) if older else run_id
     invited = invite(client, app, run_id)
@@ -482,7 +482,7 @@ def test_other_hosts_and_other_sites_are_refused(client, run_id):
     assert own.status_code == 201
 
 
-def test_every_answer_carries_the_policy(client, run_id):
+def test_every_response_has_the_content_security_policy(client, run_id):
     for path in ("/", "/new", f"/runs/{run_id}", f"/runs/{run_id}/result", "/api/runs", "/none"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]

@@ -97,9 +97,9 @@ def test_a_run_keeps_its_workflow_when_the_file_changes(store, workflow, server)
         ({"workflow": "{}"}, "set where the studio is started"),
         ({"workflow": "/etc/passwd"}, "set where the studio is started"),
         ({"url": "http://10.0.0.1"}, "url"),
-        ({"tune": "3.cfg"}, "give the range"),
+        ({"tune": "3.cfg"}, "the range of"),
         ({"noise": "many"}, "noise must be"),
-        ({"tune": "", "noise": 0}, "nothing would change"),
+        ({"tune": "", "noise": 0}, "nothing is tuned"),
     ],
 )
 def test_requests_choose_neither_the_server_nor_the_workflow(

@@ -100,7 +100,7 @@ def test_a_persons_cookie_ends_with_their_link(cookies, links):
     assert cookies.rater(value, "here") is None
 
 
-def test_a_changed_cookie_is_worth_nothing(cookies):
+def test_a_changed_cookie_is_rejected(cookies):
     value = cookies.issue(RATER, "here")
     text, _, signature = value.partition(".")
     longer = SessionCookies(TOKEN, lambda run, member: None, Clock(9_000_000)).issue(RATER, "here")

@@ -50,7 +50,7 @@ def asked_while_busy(renderer, urgencies):
     return renderer.groups
 
 
-def test_those_who_like_it_get_several_at_once_and_each_picture_finds_its_place():
+def test_tasks_are_batched_unless_together_is_one():
     assert asked_while_busy(Slow(), [Urgency.SOON] * 5) == [[0], [1, 2, 3, 4], [5]]
     assert asked_while_busy(Slow(together=1), [Urgency.SOON] * 5) == [[0], [1], [2], [3], [4], [5]]
 
@@ -66,7 +66,7 @@ def test_what_is_needed_does_not_wait_for_what_is_guessed():
     assert asked_while_busy(Slow(), urgencies) == [[0], [2, 4], [1, 3, 5]]
 
 
-def test_how_far_each_one_is():
+def test_progress_of_each_exhibit():
     renderer = Slow()
     gallery = RenderPool(workers=1)
     first = gallery.request("run", resolve(renderer), POINTS[0])
@@ -77,7 +77,7 @@ def test_how_far_each_one_is():
     assert gallery.shares("run", POINTS[:2], 0) == [1.0, None]
 
 
-def test_what_there_is_to_see_of_each_one_meanwhile():
+def test_previews_of_each_exhibit():
     class Showing(Slow):
         def render(self, candidates, progress=None, preview=None):
             if preview is not None:

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from tests.helpers.studio_server import Server, Small, client_of
 from zorank import Ranking, Run
 from zorank.errors import InvalidInput
-from zorank.oracles import CLIP, PictureOracle, judge_kinds
+from zorank.oracles import CLIP, JUDGES, PictureOracle, judge_kinds
 from zorank.oracles.pictures import score_exhibits
 from zorank.renderers import Dream
 from zorank.studio import create_app
@@ -203,7 +203,7 @@ def test_only_the_last_ten_rounds_are_spoken_of(store):
     assert shares(client, run_id) == [0.0] * 2 + [1.0] * 10
 
 
-def test_a_judge_keeps_nobody_waiting_and_its_look_counts_when_it_comes(store):
+def test_answers_do_not_wait_for_a_slow_judge_whose_scores_count_later(store):
     slow = Slow()
     client = studio(store, slow, "mine:slow")
     run_id = new_run(client)
@@ -336,9 +336,9 @@ def test_judges_are_offered_for_the_renderers_whose_pictures_they_know(store):
     assert not any(judge["default"] for judge in found.values())
 
 
-def test_a_judge_without_what_it_looks_with_is_not_offered(store, monkeypatch):
+def test_a_judge_without_its_packages_is_not_offered(store, monkeypatch):
     monkeypatch.setattr(CLIP, "requires", ("a_module_that_nobody_has",))
-    assert set(offered(studio(store, None))) == {"dream"}
+    assert set(offered(studio(store, None))) == set(JUDGES) - {"clip"}
 
 
 def test_the_studios_judge_is_offered_as_it_was_given(store):
@@ -370,7 +370,7 @@ def test_a_judge_is_offered_by_name_or_of_ones_own():
     assert select_judges(None, {}, load).default is None
     panel = select_judges("mine:blueness", {}, load)
     assert panel.default == JudgeSpec("mine:blueness")
-    assert set(panel.judges) == {"clip", "dream", "mine:blueness"}
+    assert set(panel.judges) == {*JUDGES, "mine:blueness"}
     assert select_judges("clip", {"prompt": "snow"}, load).default.options == {"prompt": "snow"}
     select_judges("clip", {}, load)  # a renderer may have the prompt
     for wanted, options, words in [

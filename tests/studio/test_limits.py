@@ -201,7 +201,7 @@ def test_an_endless_head_is_refused(serve):
         pytest.fail("the server reads a head without an end")
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(store):
+def test_a_body_that_never_arrives_times_out(store):
     async def post():
         sent = []
         start = {"type": "http", "method": "POST", "path": "/api/runs", "query_string": b""}

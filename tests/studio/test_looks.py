@@ -92,7 +92,7 @@ def run_of(client, run_id):
 
 
 @pytest.mark.slow
-def test_landscapes_are_looked_at_unless_somebody_says_otherwise(store):
+def test_landscape_runs_use_looks_by_default(store):
     class Small(Landscape):
         def __init__(self, size=32):
             super().__init__(size=size)
@@ -236,7 +236,7 @@ def test_a_look_that_fails_later_is_dropped_in_the_middle(store):
     assert run_of(again, run_id).looks is None
 
 
-def test_a_look_that_changes_its_mind_between_two_starts(store):
+def test_looks_that_differ_when_a_run_is_opened_again(store):
     class Other(Seen):
         def look(self, candidates):
             return np.cos(np.asarray(candidates) @ MIXER)

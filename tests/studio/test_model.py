@@ -127,26 +127,26 @@ def degenerate(store, rounds, choose):
     return said
 
 
-def test_somebody_who_sees_no_difference_ever(store):
+def test_a_rater_who_never_sees_a_difference(store):
     said = degenerate(store, 25, lambda index: [])
     assert set(map(tuple, said[1:])) == {("No preference yet, so every set is drawn at random.",)}
 
 
-def test_somebody_who_picks_a_start_and_then_sees_no_difference(store):
+def test_a_rater_who_picks_a_start_and_then_sees_no_difference(store):
     said = degenerate(store, 25, lambda index: [] if index else [[2]])
     assert said[1] == ["These look alike to you; the next ones differ more."]
     assert all(sentences[0].startswith("These look alike to you") for sentences in said[1:])
     assert said[-1][-1] == "You could stop here."
 
 
-def test_somebody_who_always_takes_the_first_place(store):
+def test_a_rater_who_always_picks_the_first_position(store):
     said = degenerate(store, 25, lambda index: [[0]])
     kept = ["You always choose the same position, but pictures are shuffled every round."]
     assert said[4] != kept
     assert all(sentences == kept for sentences in said[5:])
 
 
-def test_somebody_who_contradicts_what_they_said(store):
+def test_a_rater_who_contradicts_earlier_answers(store):
     orders = ([[0], [1], [2], [3], [4], [5]], [[5], [4], [3], [2], [1], [0]])
     said = degenerate(store, 25, lambda index: orders[index % 2])
     assert any("vary" in sentence for sentence in said[-1])

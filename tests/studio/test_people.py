@@ -608,7 +608,7 @@ def test_a_name_in_an_imported_answer_is_checked(client, join, run_id, name):
     answer(client, run_id, 0, rater="Ann").raise_for_status()  # the owner imports her answer
 
 
-def test_guests_do_not_look_like_each_other(client, run_id, app):
+def test_shared_link_raters_need_distinguishable_names(client, run_id, app):
     link = client.post(f"/api/runs/{run_id}/invite").json()["url"]
     guest = client_with(app, token_of(link))
     answer(guest, run_id, 0, rater="Kim").raise_for_status()

@@ -26,7 +26,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("data", [b"", b"a\nb", "a text \u00e9", b"\x00" * 5000])
-def test_an_exhibit_is_what_it_was(shared, data):
+def test_a_shared_exhibit_is_read_back_unchanged(shared, data):
     shared.add("one", Exhibit("text/plain", data))
     assert shared.get("one") == Exhibit("text/plain", data)
     assert shared.get("two") is None

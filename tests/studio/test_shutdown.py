@@ -127,7 +127,7 @@ def test_a_slow_rendering_and_open_pages_do_not_hold_it_up(server, run_id, tmp_p
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_answers_in_the_moment_of_the_signal(server, run_id, number):
+def test_answers_sent_during_shutdown_are_stored_or_refused(server, run_id, number):
     answer = Answer(server, run_id)
     threading.Event().wait(0.004 * number)  # another moment each time; any is right
     server.process.send_signal(signal.SIGTERM)

@@ -23,7 +23,7 @@ def after(rounds, *, alike=0, one_place=0, several=False, growing=False, **known
     return Facts(reports, alike, one_place, several)
 
 
-def test_nothing_is_said_before_there_is_something_to_say():
+def test_there_is_no_status_before_the_first_rounds():
     assert progress_sentences(Facts()) == []
     assert progress_sentences(after(1)) == []
     assert progress_sentences(after(2)) == ["The next round probably contains a better picture."]
@@ -56,13 +56,13 @@ def test_the_chance_of_something_better(chance, sentence):
         (0.6, False, "Your answers vary a lot.", "Answers vary a lot."),
     ],
 )
-def test_how_far_answers_can_be_relied_on(consistency, growing, alone, together):
+def test_the_status_describes_consistency(consistency, growing, alone, together):
     for several, sentence in ((False, alone), (True, together)):
         facts = after(5, consistency=consistency, growing=growing, several=several)
         assert progress_sentences(facts)[1] == sentence
 
 
-def test_indifference_is_met_with_larger_differences_where_there_are_any():
+def test_the_status_after_no_difference():
     assert progress_sentences(after(5, alike=1, growing=True)) == [
         "These look alike to you; the next ones differ more."
     ]
@@ -77,7 +77,7 @@ def test_indifference_is_met_with_larger_differences_where_there_are_any():
     ]
 
 
-def test_who_keeps_to_one_place_is_told_so_and_not_that_it_is_enough():
+def test_the_status_reports_favourites_at_one_position():
     facts = after(12, one_place=6, gain=0.01)
     assert progress_sentences(facts) == [
         "You always choose the same position, but pictures are shuffled every round."

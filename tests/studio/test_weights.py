@@ -43,7 +43,7 @@ def test_other_weights_are_a_note_to_the_owner_and_no_error(client, store):
     assert rater.get(f"/api/runs/{run_id}").json()["note"] == ""
 
 
-def test_a_run_that_never_said_and_one_without_weights_have_no_note():
+def test_runs_without_a_stored_digest_or_without_weights_have_no_note():
     assert run_note({}, resolve(Dream())) == ""
     assert run_note({"weights": "others"}, resolve(Landscape())) == ""
 

@@ -14,7 +14,7 @@ from zorank.cli.common import out
 from zorank.experiments import measured
 
 Row = TypeVar("Row")
-RoundSeconds = Annotated[float, typer.Option(min=0, help="A person's fixed seconds a round.")]
+RoundSeconds = Annotated[float, typer.Option(min=0, help="Fixed seconds per round.")]
 LookSeconds = Annotated[float, typer.Option(min=0, help="Seconds to look at one candidate.")]
 CompareSeconds = Annotated[float, typer.Option(min=0, help="Seconds to compare two candidates.")]
 

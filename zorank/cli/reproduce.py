@@ -8,7 +8,13 @@ from typing import Annotated
 
 import typer
 
-from zorank.cli.bench import FolderOption, QuickOption, WorkersOption, print_report, run_to_end
+from zorank.cli.bench.common import (
+    FolderOption,
+    QuickOption,
+    WorkersOption,
+    print_report,
+    run_to_end,
+)
 from zorank.cli.common import log
 from zorank.cli.tables import figure_table
 from zorank.errors import unknown_name

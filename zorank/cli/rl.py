@@ -47,6 +47,83 @@ class _DefaultToTrain(TyperGroup):
 
 app = typer.Typer(cls=_DefaultToTrain, help="Train a policy from ranked episodes, or replay it.")
 
+Env = Annotated[
+    str,
+    typer.Argument(
+        help="The id of a Gymnasium environment, such as Swimmer-v4; module:Name imports your "
+        "own module."
+    ),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help=f"One of: {', '.join(optimizers.REGISTRY)}. Default: the best one known for ENV."
+    ),
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="The number of rounds. Default: as many as take the steps of 500 episodes."
+    ),
+]
+SlateSize = Annotated[int | None, typer.Option("--m", help="The episodes of a round.")]
+Ranked = Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")]
+MethodOption = Annotated[
+    list[str] | None,
+    typer.Option(help="A setting of the method, name=value; may be given several times."),
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same run.")]
+HiddenLayers = Annotated[
+    list[int] | None,
+    typer.Option(
+        min=1,
+        help="The width of a hidden layer; may be given several times. Default: a linear policy.",
+    ),
+]
+Bias = Annotated[bool, typer.Option("--bias", help="Add a constant in each layer.")]
+Raw = Annotated[bool, typer.Option("--raw", help="Do not normalise observations.")]
+Unclipped = Annotated[
+    bool,
+    typer.Option(
+        "--unclipped",
+        help="Do not clip actions to their bounds. MuJoCo's environments charge the control "
+        "cost of the whole action.",
+    ),
+]
+Independent = Annotated[
+    bool,
+    typer.Option("--independent", help="Start each episode of a round from a reset of its own."),
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(min=1, help="The steps of an episode. Default: the environment's limit."),
+]
+RankedSteps = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="How many steps are simulated to rank an episode; 0 is all. Default: the number "
+        "known to suffice for ENV. The reward is always that of whole episodes.",
+    ),
+]
+Paper = Annotated[
+    bool,
+    typer.Option(
+        "--paper",
+        help="The paper's settings: ZO-RankSGD, 5 episodes a round, and --bias, --raw, "
+        "--unclipped and --independent.",
+    ),
+]
+NoValues = Annotated[
+    bool,
+    typer.Option(
+        "--no-values",
+        help="Keep and show no rewards: OUT gets candidates, rankings and the policy only.",
+    ),
+]
+ResultFolder = Annotated[
+    Path | None, typer.Option("--out", help="The folder for the results. Default: policy-ENV.")
+]
 Seconds = Annotated[float, typer.Option(min=0.2, max=600, help="The length of the clip.")]
 NoVideo = Annotated[bool, typer.Option("--no-video", help="Do not film a clip.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Do not show a progress bar.")]
@@ -54,86 +131,23 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Do not show a progress bar
 
 @app.command()
 def train(
-    env: Annotated[
-        str,
-        typer.Argument(
-            help="The id of a Gymnasium environment, such as Swimmer-v4; module:Name imports your "
-            "own module."
-        ),
-    ],
-    method: Annotated[
-        str | None,
-        typer.Option(
-            help=f"One of: {', '.join(optimizers.REGISTRY)}. Default: the best one known for ENV."
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="The number of rounds. Default: as many as take the steps of 500 episodes."
-        ),
-    ] = None,
-    m: Annotated[int | None, typer.Option("--m", help="The episodes of a round.")] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many of them are ranked.")] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option(help="A setting of the method, name=value; may be given several times."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same run.")] = 0,
-    hidden: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=1,
-            help="The width of a hidden layer; may be given several times. Default: a linear "
-            "policy.",
-        ),
-    ] = None,
-    bias: Annotated[bool, typer.Option("--bias", help="Add a constant in each layer.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="Do not normalise observations.")] = False,
-    unclipped: Annotated[
-        bool,
-        typer.Option(
-            "--unclipped",
-            help="Do not clip actions to their bounds. MuJoCo's environments charge the control "
-            "cost of the whole action.",
-        ),
-    ] = False,
-    independent: Annotated[
-        bool,
-        typer.Option(
-            "--independent", help="Start each episode of a round from a reset of its own."
-        ),
-    ] = False,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=1, help="The steps of an episode. Default: the environment's limit."),
-    ] = None,
-    ranked_steps: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="How many steps are simulated to rank an episode; 0 is all. Default: the number "
-            "known to suffice for ENV. The reward is always that of whole episodes.",
-        ),
-    ] = None,
-    paper: Annotated[
-        bool,
-        typer.Option(
-            "--paper",
-            help="The paper's settings: ZO-RankSGD, 5 episodes a round, and --bias, --raw, "
-            "--unclipped and --independent.",
-        ),
-    ] = False,
-    no_values: Annotated[
-        bool,
-        typer.Option(
-            "--no-values",
-            help="Keep and show no rewards: OUT gets candidates, rankings and the policy only.",
-        ),
-    ] = False,
-    save: Annotated[
-        Path | None, typer.Option("--out", help="The folder for the results. Default: policy-ENV.")
-    ] = None,
+    env: Env,
+    method: Method = None,
+    rounds: Rounds = None,
+    m: SlateSize = None,
+    k: Ranked = None,
+    option: MethodOption = None,
+    seed: Seed = 0,
+    hidden: HiddenLayers = None,
+    bias: Bias = False,
+    raw: Raw = False,
+    unclipped: Unclipped = False,
+    independent: Independent = False,
+    steps: Steps = None,
+    ranked_steps: RankedSteps = None,
+    paper: Paper = False,
+    no_values: NoValues = False,
+    save: ResultFolder = None,
     seconds: Seconds = 10.0,
     no_video: NoVideo = False,
     quiet: Quiet = False,
@@ -190,8 +204,8 @@ def replay(
     env: Annotated[
         str | None,
         typer.Option(
-            help="The policy's environment, needed only if it is module:Name: a file cannot have "
-            "modules imported."
+            help="The policy's environment, needed only if it is module:Name, because a policy "
+            "file must not import modules."
         ),
     ] = None,
     seconds: Seconds = 10.0,
@@ -208,7 +222,10 @@ def replay(
         raise InvalidInput("replay needs a folder: zorank rl replay FOLDER")
     policy = load_policy(folder)
     if env not in (None, policy.problem.env):
-        raise InvalidInput(f"the policy is for {policy.problem.env}, not for {env}")
+        raise InvalidInput(
+            f"the policy is for {policy.problem.env}, not for {env}; leave out --env, or name "
+            f"{policy.problem.env}"
+        )
     allow_environment(env)
     reward = policy.problem.reward(policy.parameters, policy.statistics)
     out.print(Text(f"{policy.problem.env}: reward {reward:,.1f} on held-out resets"))

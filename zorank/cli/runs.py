@@ -46,7 +46,7 @@ QUIET_SECONDS = 2.0
 
 @app.command("list")
 def list_runs(store: StoreOption = None) -> None:
-    """List the runs of a store. What is wrong with damaged runs is printed below the list."""
+    """List the runs of a store. The problems of damaged runs are printed below the list."""
     opened = _existing_store(store)
     table = Table()
     for heading in ("name", "optimizer", "dim", "rounds", "created"):
@@ -155,7 +155,9 @@ def export_run(
         export = Export(format, save, pictures, prompt, ties, names, force)
         data.write_data(run, export, renderer, option, _progress)
     elif pictures or renderer or option or prompt or ties or names or force:
-        raise InvalidInput("only data have such options; add --format, such as --format csv")
+        raise InvalidInput(
+            "these options are for exported data; add --format, such as --format csv"
+        )
     else:
         _write_json(run.export(), save)
 
@@ -184,7 +186,7 @@ def forget_one_rater(
     """Replace a person's name by a pseudonym in a run, or remove the person's answers.
 
     Their link stops working. A round that nobody else answered becomes "no difference" if answers
-    are removed; what the run has learned changes from there on, what it has shown does not.
+    are removed. The model changes from that round on; the slates that were shown do not.
     """
     opened = _existing_store(store)
     answers = len(export_rater(opened, name, rater)["answers"])

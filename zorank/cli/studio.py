@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from zorank import renderers
 from zorank.cli.common import (
     allow_environment,
     load_object,
@@ -16,11 +18,16 @@ from zorank.cli.common import (
     read_values,
 )
 from zorank.errors import InvalidInput, MissingExtra
+from zorank.oracles import JUDGES
+
+if TYPE_CHECKING:
+    from zorank.renderers.interface import RendererKind
 
 HELP = {
     "folder": "Rank what is there: the pictures, sounds or texts of a folder, or the rows of a "
     "table (.csv, .tsv).",
-    "renderer": "Offer only this renderer: a name, or your own as module:object.",
+    "renderer": f"Offer only this renderer: {', '.join(renderers.REGISTRY)}, comfyui, or your "
+    "own as module:object.",
     "prompt": "The prompt, for renderers that have one.",
     "negative_prompt": "The negative prompt.",
     "model": "The diffusion model: a folder, a .safetensors file, or the hub id of a downloaded "
@@ -46,7 +53,8 @@ HELP = {
     "docs/deploy.md lists them.",
     "log_level": "What the log has: debug, info (with a line for each request), warning, error.",
     "log_format": "How the log is written: text, or json (one object a line).",
-    "judge": "The model that pre-sorts pictures: dream, clip, or your own as module:object.",
+    "judge": f"The model that pre-sorts pictures: {', '.join(JUDGES)}, or your own as "
+    "module:object.",
     "judge_option": "An option of the judge, name=value; may be repeated.",
     "method": "The method of new runs: rank-looks, rank-process, or zo-ranksgd-memory, the "
     "paper's Algorithm 3; by default, the renderer's speed decides between the first two.",
@@ -100,13 +108,7 @@ def studio(
     given renderer options are the defaults in the form for a new run.
     """
     try:
-        from zorank.studio.catalog import (
-            select_folder,
-            select_judges,
-            select_method,
-            select_renderers,
-            select_workflow,
-        )
+        from zorank.studio.catalog import select_judges, select_method
         from zorank.studio.limits import read_limits
         from zorank.studio.server import serve
         from zorank.studio.workers import check_workers
@@ -118,20 +120,7 @@ def studio(
     given = {name: text for name, text in named.items() if text is not None}
     options = {**read_pairs(option or [], REPEATED), **given}
     allow_environment(options.get("env"))
-    if renderer in (None, "comfyui") and folder is None and workflow is not None:
-        renderer = "comfyui"
-    elif workflow is not None or (url is not None and renderer != "comfyui"):
-        raise InvalidInput(
-            "--workflow and --url are for ComfyUI; combine them with --renderer comfyui only"
-        )
-    if renderer == "comfyui" and folder is None:
-        offered = select_workflow(workflow, url, options)
-    elif folder is None:
-        offered = select_renderers(renderer, load_object, options)
-    else:
-        offered, left_out = select_folder(folder, [renderer, method, *options])
-        for sentence in left_out:
-            log.print(sentence, markup=False, highlight=False, soft_wrap=True)
+    offered = _offered(renderer, folder, workflow, url, method, options)
     panel = select_judges(judge, read_values(judge_option or []), load_object)
     chosen = select_method(method, read_values(method_option or []))
     serve(
@@ -147,3 +136,30 @@ def studio(
         limits=read_limits(read_values(limit or [])),
         start=None if start is None else read_start(start),
     )
+
+
+def _offered(
+    renderer: str | None,
+    folder: str | None,
+    workflow: str | None,
+    url: str | None,
+    method: str | None,
+    options: Mapping[str, str],
+) -> dict[str, RendererKind]:
+    """Return the renderers to choose from; print which files of a folder are left out."""
+    from zorank.studio.catalog import select_folder, select_renderers, select_workflow
+
+    if renderer in (None, "comfyui") and folder is None and workflow is not None:
+        renderer = "comfyui"
+    elif workflow is not None or (url is not None and renderer != "comfyui"):
+        raise InvalidInput(
+            "--workflow and --url are for ComfyUI; combine them with --renderer comfyui only"
+        )
+    if folder is not None:
+        offered, left_out = select_folder(folder, [renderer, method, *options])
+        for sentence in left_out:
+            log.print(sentence, markup=False, highlight=False, soft_wrap=True)
+        return offered
+    if renderer == "comfyui":
+        return select_workflow(workflow, url, options)
+    return select_renderers(renderer, load_object, options)

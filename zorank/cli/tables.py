@@ -113,6 +113,30 @@ def field_tables(report: Report) -> Iterator[Table]:
     yield table
 
 
+def functions_tables(report: Report) -> Iterator[Table]:
+    """Yield the tables of `zorank bench functions`, one per part."""
+    results = report.summary["results"]
+    for part in dict.fromkeys(result["part"] for result in results):
+        own = [result for result in results if result["part"] == part]
+        counts = bool(own[0]["targets"])
+        measured = "points to the targets" if counts else "lowest value"
+        table = new_table(f"{part}: median {measured}")
+        headings = ("d", "function", "sigma0", "peer", measured, "runs")
+        _add_columns(table, headings, left=("function", "peer"))
+        for row in own:
+            found = [f"{row['median_lowest']:.3g}"]
+            if counts:
+                found = ["–" if p is None else f"{p:.0f}" for p in row["median_points"]]
+            table.add_row(
+                *(f"{row['dim']:,}", row["function"], f"{row['sigma0']:g}", row["peer"]),
+                *(" / ".join(found), str(row["runs"])),
+            )
+        if counts:
+            table.caption = "–: not reached in half of the runs"
+            table.caption_justify = "left"
+        yield table
+
+
 def largescale_tables(report: Report) -> Iterator[Table]:
     """Yield the table of `zorank bench largescale`."""
     table = new_table("Many dimensions, ranks only: points relative to auto's; area, targets hit")

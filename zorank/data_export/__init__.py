@@ -36,7 +36,7 @@ CARD = "README.md"
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported, and where to.
+    """The settings of an export.
 
     Attributes:
         format: a name in `FORMATS`.
@@ -60,7 +60,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Written:
-    """What an export wrote: its file (None for standard output), its size, and remarks."""
+    """The result of an export: its file (None for standard output), its size, and remarks."""
 
     file: Path | None
     rows: int
@@ -79,7 +79,7 @@ def export_data(
 
     Args:
         run: the run.
-        export: what and where to.
+        export: its settings.
         renderer: makes the run's renderer; called only if candidates must be rendered.
         progress: takes the number of candidates that are rendered, and of all.
     """
@@ -161,7 +161,7 @@ def _checked_answers(run: Run, form: Format, export: Export) -> list[Judgement]:
 
 
 def _check_media(form: Format, name: str, source: RunRenderer) -> None:
-    """Raise unless the renderer makes what the format holds."""
+    """Raise unless the renderer makes exhibits that the format can hold."""
     makes = source.renderer.media_type
     if form.needs == "text/" and not makes.startswith("text/"):
         hint = (
@@ -218,7 +218,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 
 def _remarks(run: Run, export: Export, rendered: RunRenderer | None) -> Iterator[str]:
-    """Yield what the user should know about the files."""
+    """Yield remarks about the files for the user."""
     dim = run.record.x0.size
     if export.format == "csv" and export.pictures is None and dim > MOST_CSV_COORDINATES:
         yield (

@@ -16,14 +16,14 @@ from zorank.preference_data import COLUMNS, Judgement, candidate_id, rows, with_
 from zorank.types import Vector
 
 MOST_CSV_COORDINATES = 1000
-"""Above this dimension a CSV file has no coordinates: programs open only so many columns."""
+"""Above this dimension a CSV file has no coordinates: programs limit the number of columns."""
 
 JPEG_QUALITY = 95
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What a table is made from.
+    """The inputs of a table.
 
     Attributes:
         answers: of all raters.
@@ -156,7 +156,7 @@ def _trl(source: Source) -> Table:
         try:
             return file.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
-            raise InvalidInput(f"{file.name} is not a text in UTF-8 ({error})") from error
+            raise InvalidInput(f"{file.name} must be a text in UTF-8 ({error})") from error
 
     def made() -> Iterator[Row]:
         for winner, loser, _ in _strict(source):

@@ -1,4 +1,4 @@
-"""Where candidates are evaluated: in this process, a pool of processes or a cluster.
+"""Evaluation of candidates: in this process, in a pool of processes, or on a cluster.
 
 Any `concurrent.futures.Executor` works. `Processes` and `Cluster` receive a slate's recipe once
 instead of its candidates, and evaluate the candidates of a lost worker again.

@@ -116,7 +116,7 @@ def _wait(
     Returns the futures that are late.
     """
     needs_all = slate.question == "values"
-    needs_first = slate.question in ("best", "compare")  # the others are compared with it
+    needs_first = slate.question in ("best", "compare")  # the others are compared with the first
     pending = set(futures)
     while pending:
         over = end is not None and monotonic() >= end

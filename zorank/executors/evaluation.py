@@ -63,7 +63,7 @@ def evaluate_any(
     executor: Executor | None = None,
     deadline: float | None = None,
 ) -> tuple[Vector, NDArray[np.bool_]]:
-    """Return the values as `evaluate` does, infinite ones and NaN too, and which are known."""
+    """Return the values, which may be infinite or NaN, and a mask of those that are known."""
     if not callable(f):
         raise InvalidInput(
             f"the objective must be a function that maps a candidate to a number, found {short(f)}"

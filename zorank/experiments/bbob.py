@@ -21,7 +21,8 @@ import numpy as np
 
 from zorank import rng
 from zorank.errors import InvalidInput, check_names, required_by
-from zorank.experiments.peers import GUESTS, PEERS, Contender, revision_of
+from zorank.experiments.auto_variants import VARIANTS
+from zorank.experiments.peers import OPTIONAL_PEERS, PEERS, Contender, revision_of
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 from zorank.types import Vector
@@ -41,6 +42,7 @@ GROUPS = {
 FUNCTIONS = tuple(f for group in GROUPS.values() for f in group)
 SIGMA0 = 2.0
 OURS, RIVAL = "auto", "pycma"
+CONTENDERS = {**PEERS, **OPTIONAL_PEERS, **VARIANTS}
 
 
 F = TypeVar("F")
@@ -85,7 +87,7 @@ class Study:
     functions: tuple[int, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        check_names("peer", self.peers, (*PEERS, *GUESTS))
+        check_names("peer", self.peers, tuple(CONTENDERS))
 
     def trials(self) -> list[Trial[int]]:
         """Return all trials by instance, so that the remaining time can be estimated."""
@@ -98,11 +100,11 @@ def run_trial(trial: Trial[int]) -> Row:
     f, optimum = bbob(trial.function, trial.instance, trial.dim)
     key = f"{trial.function} {trial.instance} {trial.dim}".encode()
     x0 = rng.for_content(0, b"start", key).uniform(-4, 4, trial.dim)
-    contender = {**PEERS, **GUESTS}[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
-    return race(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
+    contender = CONTENDERS[trial.peer](x0, SIGMA0, 1000 * trial.function + trial.instance)
+    return hit_points(contender, lambda x: np.array([f(row) for row in x]), optimum, trial)
 
 
-def race(
+def hit_points(
     contender: Contender,
     f: Callable[[NDArray[np.float64]], Vector],
     optimum: float,
@@ -174,7 +176,7 @@ def instance_range(text: str) -> tuple[int, ...]:
     """Return the instances FIRST, …, LAST of a text such as 61-65."""
     first, _, last = text.partition("-")
     if not (first.isdigit() and (last or first).isdigit() and int(first) <= int(last or first)):
-        raise InvalidInput(f"instances are FIRST-LAST, such as 61-65, found {text!r}")
+        raise InvalidInput(f"instances must be FIRST-LAST, such as 61-65, found {text!r}")
     return tuple(range(int(first), int(last or first) + 1))
 
 

@@ -95,8 +95,8 @@ class Random:
 class TrueSkill:
     """TrueSkill (Herbrich et al., 2006), the package of this name, with a static skill (τ = 0).
 
-    The item of the largest σ meets those of the best match quality with it, which is how leagues
-    use it: the pair of the best quality alone would be the same two for ever.
+    The item of the largest σ is compared with the items of the best match quality with it, as in
+    leagues. Choosing by quality alone would always choose the same pair.
     """
 
     def __init__(self, n: int, m: int, seed: int) -> None:
@@ -125,7 +125,7 @@ class TrueSkill:
         return sorted(range(len(self._ratings)), key=lambda i: -self._ratings[i].mu)
 
     def _quality(self, i: int, j: int) -> float:
-        """Return the match quality of two items: the probability of a draw, relative."""
+        """Return the match quality of two items: the relative probability of a draw."""
         a, b, beta = self._ratings[i], self._ratings[j], self._env.beta
         spread = 2 * beta**2 + a.sigma**2 + b.sigma**2
         apart = (a.mu - b.mu) ** 2

@@ -2,8 +2,8 @@
 
 Utilities are draws of N(0, s²). The judge orders what is shown by utility plus Gumbel noise of
 scale 1: for two items this is the model of Bradley and Terry, for six that of Plackett and Luce.
-Methods are compared by Kendall's τ with the true order after as many items shown, counted with
-repetition: a slate of six counts 6 and a pair 2.
+Methods are compared by Kendall's τ with the true order at equal numbers of items shown, counted
+with repetition: a slate of six counts 6 and a pair 2.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zorank.types import Vector
 VERSION = "items 1"
 OURS, OUR_PAIRS = "rank-items", "rank-items, pairs"
 MARKS = (120, 240, 360, 600, 900)
-"""Items shown when τ is measured: 20 to 150 slates of six, 60 to 450 pairs."""
+"""Numbers of items shown at which τ is measured: 20 to 150 slates of six, 60 to 450 pairs."""
 
 RIVALS = {
     OURS: ("random slates", "TrueSkill, six", "TrueSkill, pairs", "merge sort"),

@@ -78,7 +78,7 @@ SINGLE: dict[str, Callable[[int, int], Batch]] = {
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A function, a start, and the targets of a race."""
+    """A function, a start, and the targets of a trial."""
 
     f: Batch
     optimum: float

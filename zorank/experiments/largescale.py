@@ -19,9 +19,9 @@ import numpy as np
 
 from zorank import optimizers
 from zorank.errors import InvalidInput, check_names
-from zorank.experiments.bbob import COLOURS, Trial, area, race, trials_of
+from zorank.experiments.bbob import COLOURS, Trial, area, hit_points, trials_of
 from zorank.experiments.large_problems import SINGLE, SUITE, problem
-from zorank.experiments.peers import GUESTS, LARGE, PEERS
+from zorank.experiments.peers import LARGE, OPTIONAL_PEERS, PEERS
 from zorank.experiments.report import Report
 from zorank.experiments.sweep import Row, Sweep
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 VERSION = "largescale 1"
 OURS = "auto"
-CONTENDERS = {**PEERS, **LARGE, **GUESTS}
+CONTENDERS = {**PEERS, **LARGE, **OPTIONAL_PEERS}
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def run_trial(trial: Trial[str]) -> Row:
     found = problem(trial.function, trial.instance, trial.dim)
     seed = rank_of_problem(trial.function) * 1000 + trial.instance
     contender = CONTENDERS[trial.peer](found.x0, found.sigma0, seed)
-    return race(contender, found.f, found.optimum, trial, found.targets)
+    return hit_points(contender, found.f, found.optimum, trial, found.targets)
 
 
 def rank_of_problem(name: str) -> int:
@@ -84,7 +84,7 @@ STUDIES = (
     Study((1000,), tuple(SINGLE), (500,)),
     Study((10_000,), LARGEST, (500,), points_per_dim=5),
 )
-"""What the documentation reports; instances and seeds that were not used for tuning."""
+"""The studies in the documentation; instances and seeds that were not used for tuning."""
 
 
 def studies(

@@ -1,6 +1,6 @@
 """Optimizers of other libraries behind one interface, with ranks only.
 
-Guests need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
+Some need libraries that are in no extra of zorank: `pip install nevergrad pypop7`. The NGOpt of
 nevergrad is not included, because it fits models to values.
 """
 
@@ -24,8 +24,12 @@ from zorank.types import Vector
 
 
 def revision_of(peer: str) -> int:
-    """Return the revision of an optimizer of zorank; 0 for one of another library."""
-    return optimizers.REGISTRY[peer].revision if peer in optimizers.REGISTRY else 0
+    """Return the revision of an optimizer of zorank; 0 for one of another library.
+
+    A name may be followed by a colon and how it differs from the defaults.
+    """
+    name = peer.partition(":")[0]
+    return optimizers.REGISTRY[name].revision if name in optimizers.REGISTRY else 0
 
 
 class Contender(Protocol):
@@ -91,6 +95,52 @@ class Pycma:
 
 
 @dataclass
+class PycmaRestarts:
+    """pycma with the restarts of its `fmin2`, IPOP or BIPOP (Hansen, 2009), at x0.
+
+    Its criteria of convergence need values; the search itself uses only their order.
+    """
+
+    x0: Vector
+    sigma0: float
+    seed: int
+    bipop: bool
+
+    def __post_init__(self) -> None:
+        self._draws = np.random.default_rng(self.seed)
+        self._doublings, self._seen = 0, 0
+        self._spent = {"small": 0, "large": 0}
+        self._start("small", 1.0, {})
+        self._popsize = int(self._search._strategy.popsize)
+
+    def ask(self) -> Vector:
+        """Return a population."""
+        return self._search.ask()
+
+    def tell(self, values: Vector) -> None:
+        """Pass the values on; restart if the search has converged."""
+        strategy = self._search._strategy
+        strategy.tell(self._search._population, values.tolist())
+        self._seen += len(values)
+        self._spent[self._regime] += len(values)
+        if not strategy.stop():
+            return
+        if self.bipop and self._spent["small"] < self._spent["large"]:
+            ratio = 2 ** (self._doublings * self._draws.random() ** 2)
+            size = int(self._popsize * ratio)
+            limits = {"popsize": size, "maxiter": max(1, self._spent["large"] // (2 * size))}
+            self._start("small", 0.01 ** self._draws.random(), limits)
+        else:
+            self._doublings += 1
+            self._start("large", 1.0, {"popsize": self._popsize * 2**self._doublings})
+
+    def _start(self, regime: str, scale: float, options: dict[str, Any]) -> None:
+        """Begin a search at x0."""
+        self._regime = regime
+        self._search = Pycma(self.x0, scale * self.sigma0, self.seed + self._seen, options)
+
+
+@dataclass
 class Cmaes:
     """The CMA or SepCMA of the package cmaes."""
 
@@ -98,10 +148,12 @@ class Cmaes:
     x0: Vector
     sigma0: float
     seed: int
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         make = getattr(load_cmaes(), self.kind)
-        self._strategy = make(mean=self.x0.copy(), sigma=self.sigma0, seed=self.seed)
+        start: dict[str, Any] = {"mean": self.x0.copy(), "sigma": self.sigma0, "seed": self.seed}
+        self._strategy = make(**start, **self.options)
 
     def ask(self) -> Vector:
         """Return a population."""
@@ -128,7 +180,7 @@ class Nevergrad:
     seed: int
 
     def __post_init__(self) -> None:
-        nevergrad = load_guest("nevergrad")
+        nevergrad = load_peer("nevergrad")
         space = nevergrad.p.Array(init=self.x0).set_mutation(sigma=self.sigma0)
         space.random_state.seed(self.seed)
         self._strategy = nevergrad.optimizers.registry[self.kind](parametrization=space)
@@ -154,7 +206,7 @@ class LimitedMemory:
     def __post_init__(self) -> None:
         self._rows: list[Vector] = []
         anywhere = np.full(self.x0.size, np.inf)
-        self._strategy = load_guest("pypop7.optimizers.es.lmmaes").LMMAES(
+        self._strategy = load_peer("pypop7.optimizers.es.lmmaes").LMMAES(
             {
                 "fitness_function": self._record,
                 "ndim_problem": self.x0.size,
@@ -186,7 +238,7 @@ class LimitedMemory:
         )
 
 
-def load_guest(module: str, extra: str | None = None) -> Any:
+def load_peer(module: str, extra: str | None = None) -> Any:
     """Import a module, or raise an error that says what to install."""
     with required_by("this comparison", module.partition(".")[0], extra):
         return import_module(module)
@@ -229,7 +281,10 @@ LARGE: dict[str, Callable[[Vector, float, int], Contender]] = {
 }
 """Peers whose time and memory grow linearly with d, in the same form."""
 
-GUESTS: dict[str, Callable[[Vector, float, int], Contender]] = {
+OPTIONAL_PEERS: dict[str, Callable[[Vector, float, int], Contender]] = {
+    "pycma IPOP": lambda x0, sigma0, seed: PycmaRestarts(x0, sigma0, seed, bipop=False),
+    "pycma BIPOP": lambda x0, sigma0, seed: PycmaRestarts(x0, sigma0, seed, bipop=True),
+    "cmaes LRA": lambda x0, sigma0, seed: Cmaes("CMA", x0, sigma0, seed, {"lr_adapt": True}),
     "nevergrad OnePlusOne": _nevergrad("OnePlusOne"),
     "nevergrad CMA": _nevergrad("CMA"),
     "nevergrad DE": _nevergrad("DE"),

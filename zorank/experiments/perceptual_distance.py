@@ -1,8 +1,8 @@
 """A learned perceptual distance of pictures: ShiftTolerant-LPIPS (Ghildyal & Liu, 2022).
 
-Two pictures are compared by what AlexNet's five layers answer to them, and people's judgements of
-similarity weigh its channels. Only the weights are those of the package `stlpips-pytorch` (BSD-2);
-they are read as tensors (`weights_only`), and the package's code is not imported.
+The distance compares the activations of AlexNet's five layers, whose channels are weighted to fit
+people's judgements of similarity. Only the weights are those of the package `stlpips-pytorch`
+(BSD-2); they are read as tensors (`weights_only`), and the package's code is not imported.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def distance(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
 
 
 def _activations(x: Any, weights: Any) -> list[Any]:
-    """Return what the five layers answer to a picture, (1, 3, rows, columns)."""
+    """Return the activations of the five layers for a picture, (1, 3, rows, columns)."""
     torch = _torch()
 
     def convolved(x: Any, name: str, padding: int) -> Any:

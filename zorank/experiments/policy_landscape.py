@@ -37,10 +37,10 @@ class Surroundings:
         seed: the seed of the search.
         reward: the policy's own return.
         directions: the effective number of directions of its observations.
-        early: the rank correlation of early and whole returns.
+        early: the rank correlation of returns after `EARLY_STEPS` and of whole episodes.
         nearby: for each of `RADII`, the median return of random candidates and the share of
             better ones, in per cent.
-        uphill: for each of `STEPS`, the return in per cent.
+        uphill: for each of `STEPS` along the gradient, the return in per cent.
     """
 
     episodes: int

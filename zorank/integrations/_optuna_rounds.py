@@ -4,7 +4,7 @@ A trial says in a system attribute which round and position it evaluates. The st
 the study's trials, as that of a run is a fold of its log: any process that opens the study, also
 after a crash, reaches the same state. A round ends when all of its trials have finished. While
 some are running, further trials are extra: they are drawn around the best point and not ranked.
-After as many of them as a slate has candidates, a round ends without trials that still run.
+Once a round has had as many extra trials as candidates, it ends without trials that still run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Told = dict[int, FrozenTrial]
 
 @dataclass(frozen=True)
 class Place:
-    """What a trial evaluates.
+    """The place of a trial in a run: a round and a position on its slate.
 
     Attributes:
         space: the digest of the search space.
@@ -58,7 +58,7 @@ class Place:
 
 @dataclass
 class Rounds:
-    """The trials of one search space, by round and position; the first of two counts."""
+    """The trials of one search space; of several at one round and position, the first counts."""
 
     seed: int
     trials: list[dict[int, FrozenTrial]] = field(default_factory=list)

@@ -85,8 +85,7 @@ class Coordinates:
 
 
 def _width(distribution: BaseDistribution) -> int:
-    is_choice = isinstance(distribution, CategoricalDistribution)
-    return len(distribution.choices) if is_choice else 1  # type: ignore[attr-defined]
+    return len(distribution.choices) if isinstance(distribution, CategoricalDistribution) else 1
 
 
 def _ends(distribution: Any) -> tuple[float, float]:

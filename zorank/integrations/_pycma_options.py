@@ -97,7 +97,8 @@ def read_options(given: Mapping[str, Any] | None, dim: int) -> Options:
         text = f"these options of pycma have no effect here: {', '.join(idle)}"
         warnings.warn(text, UserWarning, stacklevel=3)
     if taken.get("seed") is None:
-        taken["seed"] = int(np.random.SeedSequence().entropy % 2**32)  # type: ignore[operator]
+        entropy: Any = np.random.SeedSequence().entropy
+        taken["seed"] = int(entropy % 2**32)
     if "bounds" in taken:
         taken["bounds"] = _bounds(taken["bounds"], dim)
     return Options(**taken)

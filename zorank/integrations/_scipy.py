@@ -110,7 +110,7 @@ class _Limits:
 
 @dataclass(eq=False)
 class _Watch:
-    """The objective as zorank sees it: counts evaluations and keeps the best point."""
+    """A wrapper of the objective that counts evaluations and keeps the best point."""
 
     fun: Callable[..., Any]
     args: tuple[Any, ...]

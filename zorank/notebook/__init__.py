@@ -1,8 +1,8 @@
 """Rank in a cell of a notebook: Jupyter, VS Code, marimo.
 
 `rank` makes a widget that answers a run round by round. `ask` shows one slate and waits for its
-ranking in the cell. `questions.py` says what is asked and what an answer does, `widget.py`
-connects it to the page, and `static/` is the page's part.
+ranking in the cell. `questions.py` has the questions and what answers do, `widget.py`
+connects them to the page, and `static/` is the page's part.
 """
 
 from __future__ import annotations
@@ -73,6 +73,6 @@ def _widget_class() -> type[RankWidget]:
 
 
 def _order_text(answer: Ranking) -> str:
-    """Return an answer in the manner of the terminal: "3 1=4"."""
+    """Return an answer as it is typed in the terminal: "3 1=4"."""
     groups = ("=".join(map(str, group)) for group in answer.best)
     return f"ranked: {' '.join(groups) or 'no difference'}"

@@ -1,4 +1,4 @@
-"""What a widget asks, and what an answer does: the rounds of a run, or one slate.
+"""The questions of a widget and the effect of an answer: the rounds of a run, or one slate.
 
 Positions on screen are shuffled, as in the studio. Only these classes map them to candidates.
 """
@@ -62,7 +62,9 @@ class Shown:
     def ranking(self, order: Any) -> Ranking:
         """Return the ranking of candidates that an order of positions on screen stands for."""
         if not isinstance(order, Sequence) or isinstance(order, str):
-            raise InvalidInput(f"an order is a list such as [2, [0, 5]], found {short(order)}")
+            raise InvalidInput(
+                f"an order must be a list such as [2, [0, 5]], found {short(order)}"
+            )
         ranking = to_candidates(Ranking.of(order), self.order)
         is_ranked = self.slate.question == "rank"
         return ranking.completed(len(self.order)) if is_ranked else ranking
@@ -75,7 +77,7 @@ class Shown:
 
 
 class Questions(Protocol):
-    """Where slates come from and answers go."""
+    """The source of slates, which also takes their answers."""
 
     def shown(self) -> Shown:
         """Return the slate that waits, as it is on screen."""
@@ -97,7 +99,7 @@ class Questions(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class RunQuestions:
-    """The rounds of a run, each of which is told its answer."""
+    """The rounds of a run; each answer is passed to `Run.tell`."""
 
     run: Run
     rater: str | None = None
@@ -108,7 +110,7 @@ class RunQuestions:
         return Shown(slate, shown_order(self.run.record, index, len(slate)), index)
 
     def answer(self, shown: Shown, ranking: Ranking) -> bool:
-        """Tell the run, which then has another slate."""
+        """Pass the answer to the run, which then has another slate."""
         self.run.tell(ranking, rater=self.rater, round=shown.index)
         return True
 

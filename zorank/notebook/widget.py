@@ -1,7 +1,7 @@
 """The widget: sends slates to the page and acts on what the person does there.
 
-The page sends each action as a message and in the trait `action`; what comes second is ignored.
-Jupyter holds changes of traits back while a cell waits for an answer, and marimo has no messages.
+The page sends each action both as a message and in the trait `action`; the second copy is ignored.
+Both are needed: Jupyter delays traits while a cell waits for an answer, marimo has no messages.
 Whatever fails becomes a sentence in `problem`; the run and the person's picks stay as they are.
 """
 
@@ -134,7 +134,7 @@ class RankWidget(anywidget.AnyWidget):
             kind = str(action.get("kind"))
             if kind not in actions:
                 raise InvalidInput(
-                    f"{short(kind)} is no action; known: {', '.join(sorted(actions))}"
+                    f"{short(kind)} is not an action; known: {', '.join(sorted(actions))}"
                 )
             actions[kind](action)
         except Exception as error:
@@ -145,7 +145,9 @@ class RankWidget(anywidget.AnyWidget):
 
     def _answer(self, action: Mapping[str, Any]) -> None:
         if self._done or action.get("slate") != self._number:
-            raise StaleAnswer("this answers a slate that is no longer on screen")
+            raise StaleAnswer(
+                "this answers a slate that is no longer on screen; rank the one that is"
+            )
         shown = self._shown
         ranking = shown.ranking(action.get("order"))
         try:
@@ -155,7 +157,7 @@ class RankWidget(anywidget.AnyWidget):
             raise StaleAnswer(
                 "this round was answered elsewhere; the one that waits now is shown"
             ) from error
-        waiting, self._futures = self._futures, []  # before a thread of theirs goes on
+        waiting, self._futures = self._futures, []  # before another thread waits again
         for future in waiting:
             future.get_loop().call_soon_threadsafe(_resolve, future, ranking)
         if more:

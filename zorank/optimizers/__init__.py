@@ -55,7 +55,7 @@ def make(name: str, options: Mapping[str, Any] | None = None) -> AnyOptimizer:
     for option in options:
         if option not in settings:
             raise unknown_name(f"setting of {name}", option, settings)
-    return cls(**options)  # type: ignore[no-any-return]
+    return cls(**options)  # type: ignore[no-any-return]  # a class of REGISTRY
 
 
 def configuration(optimizer: AnyOptimizer) -> dict[str, Any]:

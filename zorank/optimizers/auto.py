@@ -69,7 +69,7 @@ class Auto:
         space: "euclidean", or "gaussian" to keep candidates on the shell |x| = √d.
         bounds: (lower, upper), each a number or one per coordinate; candidates are reflected.
         levels: for each coordinate, its number of values if it is whole, else 0: coordinates from
-            0 to 1 in so many equal intervals. Requires bounds=(0, 1).
+            0 to 1 in this many equal intervals. Requires bounds=(0, 1).
         choices: (first coordinate, number of options) of each categorical parameter; the option
             is the largest of these coordinates. Requires bounds=(0, 1).
     """
@@ -100,23 +100,23 @@ class Auto:
 
     def init(self, x0: Vector) -> State:
         """Start at x0 with the identity as covariance."""
-        return self.search().init(x0)  # type: ignore[no-any-return]
+        return self.search().init(x0)  # type: ignore[no-any-return]  # Any
 
     def ask(self, state: State, rng: np.random.Generator) -> Slate:
         """Show new directions and, at checks, old candidates."""
-        return self.search().ask(state, rng)  # type: ignore[no-any-return]
+        return self.search().ask(state, rng)  # type: ignore[no-any-return]  # Any
 
     def tell(self, state: State, slate: Slate, answer: Answer) -> State:
         """Step, then adapt the step size and the covariance."""
-        return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]
+        return self.search().tell(state, slate, answer)  # type: ignore[no-any-return]  # Any
 
     def best(self, state: State) -> Vector:
         """Return the centre or, after a restart, the best centre of all searches."""
-        return self.search().best(state)  # type: ignore[no-any-return]
+        return self.search().best(state)  # type: ignore[no-any-return]  # Any
 
     def report(self, state: State) -> dict[str, float]:
         """Return the radius, the width ρ and the number of restarts."""
-        return self.search().report(state)  # type: ignore[no-any-return]
+        return self.search().report(state)  # type: ignore[no-any-return]  # Any
 
     def search(self, tuning: Tuning = DEFAULT_TUNING) -> Any:
         """Return the algorithm with these settings; ablations change its constants."""

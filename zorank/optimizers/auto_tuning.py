@@ -41,17 +41,17 @@ class Tuning:
         path_rate: the learning rate of the path that adapts the step size.
         damping: of the adaptation of the step size.
         max_growth: the largest growth of the step size in a round, as a logarithm.
-        check_every: every so many rounds the slate also shows two old candidates.
+        check_every: the number of rounds between slates that also show two old candidates.
         widen: factor of ρ when the judge reverses the order of the two, or sees no difference.
         narrow: factor of ρ when the judge keeps their order.
         first_shrink: factor of the step size if the first step made things worse.
         restart_width_power: ρ grows with restarts by this power of the number of candidates.
-        converged: a search whose candidates are within so many sigma0 has converged.
+        converged: a search whose candidates are within this many sigma0 has converged.
         converged_if_stuck: the same if the last check showed no progress, as in rounding errors.
         max_doublings: restarts double the number of candidates at most this often.
         agreements_to_restart: how many checks must have confirmed an order before a restart.
-        max_model_dim: in so many dimensions at most, a quadratic model is fitted.
-        min_model_slate: slates need so many new candidates for a model.
+        max_model_dim: the largest dimension in which a quadratic model is fitted.
+        min_model_slate: the number of new candidates that a slate needs for a model.
         reach: the farthest minimum of the model that is shown, relative to other candidates.
         shortest: if the model's minimum wins, the smallest factor of the step size.
         longest: the same, the largest.

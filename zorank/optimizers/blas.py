@@ -20,4 +20,4 @@ def one_thread() -> AbstractContextManager[Any]:
     Products of small matrices gain nothing from threads, and their last bits depend on the number
     of threads.
     """
-    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
+    return _controller().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]  # untyped

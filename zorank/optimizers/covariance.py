@@ -37,14 +37,14 @@ MAX_SHAPING = 0.7
 """The largest change of an axis by a model in a round, as a logarithm."""
 
 MAX_CURVATURE_RATIO = 1e3
-"""Of the curvatures of a model that are told apart."""
+"""The largest ratio of a model's curvatures; smaller curvatures are raised to it."""
 
 MIN_SCALED_DIM = 11
-"""From so many dimensions on, scales of coordinates are learned apart; below, a model does it."""
+"""From this dimension on, scales of coordinates are learned apart; below, a model does it."""
 
 TREND_RATE = 0.2
 NOISE_LEVEL = 1.5
-"""Trends smaller than so many standard deviations of noise are ignored."""
+"""Trends smaller than this many standard deviations of noise are ignored."""
 
 SCALE_RATE = 1 / 3
 OBLIQUE = 0.4
@@ -181,7 +181,7 @@ class Full:
         return Full(matrix, trend)
 
     def shaped(self, curvatures: Vector, axes: NDArray[np.float64], rate: float) -> Full:
-        """Return the factor moved towards M A^-½, for a matrix A of which M is the unit.
+        """Return the factor moved towards M A^-½, for a matrix A in the coordinates of M.
 
         Args:
             curvatures: the eigenvalues of A.
@@ -204,9 +204,9 @@ def _scale_change(trend: Vector, squares: Vector, rate: float) -> Vector:
 
     Separable functions need d scales rather than d² entries, which can be learned d times as
     fast. `trend` averages over rounds what these scales should have been, in units of what noise
-    would cause. Coordinates within the noise do not change. The more axes of M are oblique, the
-    less do scales of coordinates help: the mean of the logarithm of `squares`, the row norms of M,
-    is 0 if M is diagonal (Hadamard), as its determinant is 1.
+    would cause. Coordinates within the noise do not change. Scales help
+    less the more oblique the axes of M are: the mean of the logarithm of `squares`, the row norms
+    of M, is 0 if M is diagonal, and larger otherwise (Hadamard), because its determinant is 1.
     """
     oblique = max(float(np.log(squares).mean()), 0.0)
     if oblique >= OBLIQUE:

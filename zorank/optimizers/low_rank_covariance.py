@@ -1,7 +1,7 @@
 """Covariance of `auto` in many dimensions: M = D exp(U diag(l) Uᵀ), in O(d·r) time and memory.
 
-D is the diagonal of `covariance.py`. The r rows of U are orthonormal directions, which
-candidates are stretched along (l > 0) or shrunk along (l < 0). Such models are known from VkD-CMA
+D is the diagonal of `covariance.py`. The r rows of U are orthonormal directions, along which
+candidates are stretched (l > 0) or shrunk (l < 0). Such models are known from VkD-CMA
 (Akimoto & Hansen, 2016), LM-MA-ES (Loshchilov, Glasmachers & Beyer, 2019) and Rm-ES (Li & Zhang,
 2018).
 
@@ -37,7 +37,7 @@ MERGE_EVERY = 5
 """The number of rounds between changes of U and l."""
 
 WINDOW = 0.25
-"""The path is an average over the rounds of so many points per dimension."""
+"""The path is an average over the rounds that take this many points per dimension."""
 
 BLOCK = 8192
 """The number of coordinates that are transformed at once."""
@@ -140,7 +140,7 @@ class LowRank:
 
 
 def _gain(first: float, second: float) -> float:
-    """Return by what to multiply a path of rate `first` before it is smoothed by rate `second`.
+    """Return the gain of a path of rate `first` before it is smoothed by rate `second`.
 
     The path is normalised: independent steps of length √d make a path of that length. With this
     gain the smoothed path is so, too.

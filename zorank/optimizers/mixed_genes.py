@@ -117,7 +117,7 @@ def draw_move(
 
 
 def freshness(x: Vector, genes: Sequence[Gene], movable: Sequence[int], memory: Memory) -> float:
-    """Return the share of the weight of single moves that memory has left."""
+    """Return the sum of the remembered weights of single moves, relative to untried moves."""
     whole = left = 0.0
     for i in movable:
         for value, weight in genes[i].neighbours(genes[i].value(x)):

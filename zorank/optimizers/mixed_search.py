@@ -169,7 +169,7 @@ class MixedSearch:
         return tuple(moves)
 
     def _begin(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
-        """Begin at the best of the first slate; a restart not at the champion, its first row."""
+        """Begin at the best of the first slate; a restart skips the first row, the champion."""
         first = 0 if state.champion is None else 1
         best = first + int(np.argmin(scores[first:]))
         x, champion = design.row(best), state.champion
@@ -184,9 +184,10 @@ class MixedSearch:
     def _tell_strategy(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
         """Tell the strategy the order of its own candidates."""
         slate: Any = design.strategy
+        inner: Any = state.strategy
         own = scores[design.heads : design.heads + len(slate)]
         ranking = Ranking.from_values(own) if np.ptp(own) > 0 else Ranking.no_difference()
-        strategy = self._strategy(state).tell(state.strategy, slate, ranking)  # type: ignore[arg-type]
+        strategy = self._strategy(state).tell(inner, slate, ranking)
         return replace(state, strategy=strategy)
 
     def _tell_mutants(self, state: MixedState, design: MixedSlate, scores: Vector) -> MixedState:
@@ -279,11 +280,8 @@ def _row_norms(covariance: Any) -> Vector:
 
 def _project(state: AutoState, kept: list[int]) -> AutoState:
     """Return the strategy in some of its coordinates: the marginal of its distribution."""
-    matrix = (
-        np.diag(state.covariance.scales)
-        if isinstance(state.covariance, Diagonal)
-        else state.covariance.matrix  # type: ignore[attr-defined]
-    )
+    factor: Any = state.covariance
+    matrix = np.diag(factor.scales) if isinstance(factor, Diagonal) else factor.matrix
     rows = matrix[kept]
     factor = np.linalg.cholesky(rows @ rows.T)
     size = math.exp(float(np.log(np.diagonal(factor)).mean()))

@@ -19,8 +19,8 @@ class MixedTuning:
 
     Attributes:
         strategy_growth: the strategy has 4 + this · ln p candidates in p coordinates.
-        few_levels: whole numbers with at most so many values are never part of the strategy.
-        frozen: a whole coordinate leaves the strategy when its radius is below so many steps.
+        few_levels: whole numbers with at most this many values are never part of the strategy.
+        frozen: a whole coordinate leaves the strategy when its radius is below this many steps.
         first_share: candidates of the first slate, as a multiple of the strategy's.
         start_scale: the strategy's first radius after the first slate, in sigma0.
         most_mutants: the largest number of mutants, as a multiple of the strategy's candidates.
@@ -31,7 +31,7 @@ class MixedTuning:
         forget: power of all weights when a mutant wins.
         double: the probability that a mutant makes another move, if no single one was tried.
         converged: a search with a smaller radius has converged.
-        exhausted: single moves with a smaller share of their weights left are exhausted.
+        exhausted: moves are exhausted when their `freshness` is below this.
         redraw: the probability that a restart draws a discrete coordinate again.
         redraw_scale: how far a restart moves real coordinates.
     """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEVELS = 65_536
 BLOCK = 16_384
-"""So many coordinates are drawn at once, because they fit into the processor's cache."""
+"""The number of coordinates drawn at once: they fit into the processor's cache."""
 
 
 @cache

@@ -37,7 +37,7 @@ MAX_RADIUS_RATIO = 1e4
 TRUST_STEPS = 8
 """The most Newton steps on the length of a constrained minimum."""
 ACCURACY = 1e-6
-"""Of that length."""
+"""The relative accuracy of that length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class RankModel:
         return float(_ranks(n) @ ordered) / math.sqrt(n * (n * n - 1) / 12 * float(ours @ ours))
 
     def minimum(self, reach: float) -> Vector:
-        """Return u of the minimum within so far of the centre."""
+        """Return u of the minimum within this distance of the centre."""
         slope = self.axes.T @ self.slope
         lowest, highest = float(self.curvatures[0]), float(self.curvatures[-1])
         tiny = 1e-9 * max(abs(lowest), abs(highest)) + 1e-100
@@ -135,7 +135,7 @@ def coefficients(d: int) -> int:
 
 
 def recent(slates: Sequence[RankedPoints]) -> tuple[RankedPoints, ...]:
-    """Return the last slates: as many as a fit uses."""
+    """Return the last slates, only as many as a fit uses."""
     most, rows = ROWS_KEPT * coefficients(slates[-1].points.shape[1]), 0
     for n, slate in enumerate(reversed(slates), start=1):
         rows += len(slate) - 1
@@ -158,7 +158,7 @@ def fit(
     try:
         inverse = np.asarray(np.linalg.inv(factor) / radius, dtype=np.float64)
         return _fit(slates, centre, inverse)
-    except np.linalg.LinAlgError:  # a degenerate covariance or degenerate points
+    except np.linalg.LinAlgError:  # the covariance or the points are degenerate
         return None
 
 
@@ -216,7 +216,7 @@ def _shared(values: NDArray[np.float64], ties: NDArray[np.intp] | None) -> Vecto
 def _rank_image_fit(
     features: NDArray[np.float64], values: NDArray[np.float64], ties: NDArray[np.intp] | None
 ) -> Vector:
-    """Return the coefficients, after STEPS from guessed values, (n, slates)."""
+    """Return the coefficients after STEPS iterations from initial values, (n, slates)."""
     n, found, scaled = len(values), np.empty(0), np.empty_like(features)
     for _ in range(STEPS):
         values = values - np.add.reduce(values) / n

@@ -33,7 +33,7 @@ MAX_SETTING = 1e150
 MIN_RADIUS = 1e-200
 """A decaying radius stays positive, because estimates divide by it."""
 MAX_WIDENING = 1e4
-"""A judge who sees no difference in a slate widened by this factor will not see one later."""
+"""If a judge sees no difference in a slate widened by this factor, more width does not help."""
 
 _LIMITS = {
     "above": operator.gt,
@@ -232,7 +232,7 @@ def starting_point(owner: Any, x0: Vector) -> Vector:
 
 
 def widened_radius(mu: float, widen: float, times: int) -> float:
-    """Return μ · widen^times, the radius after so many answers of "no difference"."""
+    """Return μ · widen^times, the radius after this many answers of "no difference"."""
     widening = MAX_WIDENING
     if times * math.log(widen) < math.log(MAX_WIDENING):
         widening = widen**times

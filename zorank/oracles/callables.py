@@ -15,7 +15,7 @@ from zorank.slates import Slate
 from zorank.types import Answer, Exhibit, Poll, Values, Vector
 
 Shown: TypeAlias = "Exhibit | str | Vector"
-"""What the function gets of each candidate: a text as a str, else the exhibit or the vector."""
+"""The argument for each candidate: a text as a str, else the exhibit or the vector."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def from_callable(
 
 
 def as_text(exhibit: Exhibit) -> Exhibit | str:
-    """Return the text of an exhibit that is one, else the exhibit."""
+    """Return the content of a text exhibit; return any other exhibit as it is."""
     if not exhibit.media_type.startswith("text/"):
         return exhibit
     return exhibit.data.decode("utf-8", errors="replace")

@@ -73,7 +73,7 @@ class ComparisonOracle:
         return int(verdict > 0) - int(verdict < 0)
 
     def _verdict(self, a: Vector, b: Vector) -> float | bool:
-        """Return what `compare` says, as a number or a bool of Python."""
+        """Return the result of `compare` as a Python number or bool."""
         found: Any = self.compare(a, b)
         try:
             verdict = found.item() if hasattr(found, "item") else found  # NumPy, torch
@@ -84,7 +84,7 @@ class ComparisonOracle:
                 "compare must return a number, negative if its first argument is better, or a "
                 f"bool, True if its first argument is better; found {short(found)}"
             )
-        return verdict  # type: ignore[no-any-return]
+        return verdict  # type: ignore[no-any-return]  # it was checked
 
 
 def _first(groups: list[list[int]], depth: int) -> list[list[int]]:

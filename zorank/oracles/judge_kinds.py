@@ -1,4 +1,4 @@
-"""How any scorer becomes a judge that can be chosen: `JudgeKind` reads what it declares."""
+"""Judges that can be chosen by name: `JudgeKind` reads what a scorer declares."""
 
 from __future__ import annotations
 

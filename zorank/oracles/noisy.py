@@ -65,7 +65,7 @@ class PlackettLuce:
 class RandomSwaps:
     """Swaps neighbouring ranks of another oracle's answers, each pair with this probability.
 
-    Going down the order, each candidate changes places with the next one with this probability.
+    Neighbouring pairs are swapped one after another, from the best pair to the worst.
     The last ranked candidate may change places with an unranked one.
     """
 

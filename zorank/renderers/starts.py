@@ -1,4 +1,4 @@
-"""Where a run starts: at a vector, or at the noise that another program draws from a seed.
+"""Starts of runs: a vector, or the noise that another program draws from a seed.
 
 A seed is written `seed:1234`, or `seed:1234:cuda` for noise that was drawn on an Nvidia GPU; the
 size of the picture may follow, such as `seed:1234:cuda:512x768`, because noise depends on it.
@@ -74,7 +74,7 @@ def start_of(renderer: ResolvedRenderer, given: str | Sequence[float] | Vector) 
     """Return the start of a run, a candidate of the renderer."""
     if renderer.item_names is not None:
         raise InvalidInput(
-            f"{renderer.title} shows a finite set, which has no start; leave the start open"
+            f"{renderer.title} shows a finite set, which has no start; leave the start empty"
         )
     if isinstance(given, str):
         seed = Seed.parse(given)

@@ -27,7 +27,7 @@ _ENCODER_OPTIONS = [
 
 @dataclass(frozen=True)
 class Shot:
-    """What to film.
+    """The settings of a clip.
 
     Attributes:
         env: the id of a Gymnasium environment.

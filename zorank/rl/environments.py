@@ -159,8 +159,8 @@ def check_allowed(env: str) -> None:
     module = _module_of(env)
     if module and module not in _allowed_modules and module not in sys.modules:
         raise InvalidInput(
-            f"the environment {short(env)} is in the module {short(module)}, and a file or a "
-            "request cannot have modules imported; allow it on the command line, with --env "
+            f"the environment {short(env)} is in the module {short(module)}, which a file or "
+            "a request must not import; allow it on the command line, with --env "
             f"{env:.60} of zorank studio or zorank rl replay, or in Python with "
             f"zorank.rl.allow_environment({short(env)})"
         )

@@ -108,7 +108,7 @@ def load_policy(folder: str | Path) -> LearnedPolicy:
         file = file / FILE if file.is_dir() else file
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            f"a policy is loaded from a folder or a file, found {short(folder)}"
+            f"folder must be the path of a folder or a policy.json, found {short(folder)}"
         ) from error
     try:
         return LearnedPolicy.from_json(json.loads(file.read_text()))

@@ -38,7 +38,7 @@ EVALUATION_INTERVAL = 30.0
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What to train, as the options of `zorank rl` say.
+    """The settings of a training, which are the options of `zorank rl`.
 
     Attributes:
         env: the id of a Gymnasium environment.
@@ -102,7 +102,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training is.
+    """The progress of a training.
 
     Attributes:
         done: rounds, or episodes if no number of rounds was given.

@@ -166,7 +166,7 @@ CAUSES: tuple[tuple[tuple[str, ...], str, str], ...] = (
 
 
 def explained(cause: str, where: str) -> StoreError:
-    """Return the error for a database's message; strangers do not read the message itself."""
+    """Return the error for a database's message; its public text leaves the message out."""
     lower = cause.lower()
     for parts, meaning, todo in CAUSES:
         if any(part in lower for part in parts):

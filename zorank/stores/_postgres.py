@@ -36,7 +36,7 @@ PARAMETERS: Mapping[str, Any] = {
 
 
 def connect_arguments(url: sa.URL, patient: bool = False) -> dict[str, Any]:
-    """Return the arguments of a connection; those of the URL come first.
+    """Return the arguments of a connection; those of the URL take precedence.
 
     `patient` sets no limit to the duration of a statement, for a backup.
     """

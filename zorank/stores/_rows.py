@@ -60,7 +60,7 @@ def read_json(text: Any) -> Any:
     """Return the value of a JSON column; what is not JSON becomes Unreadable."""
     try:
         if isinstance(text, str):
-            text.encode()  # fails for bytes that were no UTF-8
+            text.encode()  # fails for bytes that were not UTF-8
         return json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return Unreadable()

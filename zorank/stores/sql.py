@@ -253,7 +253,7 @@ class SQLStore(Store):
         row = connection.execute(SNAPSHOT, {"name": name}).one_or_none()
         if row is None:
             read_record(self._find(connection, name))  # raises, with the closest names
-            raise StoreError(f"run {name!r} was created this moment; try again")
+            raise StoreError(f"run {name!r} was created after this read began; try again")
         seen = read_snapshot(row)
         cast = read_ballots(connection, row.id, seen.index) if seen.waits else []
         return int(row.id), replace(seen, ballots=tuple(cast))
@@ -269,7 +269,7 @@ class SQLStore(Store):
         return int((self._find(connection, name) if row is None else row).id)
 
     def _nameless(self, connection: sa.Connection, name: str) -> Any:
-        """Return the row of a damaged run whose name cannot be read, as `runs` calls it."""
+        """Return the row of a run without a readable name, by the name that `runs` gives it."""
         number = name.removeprefix(NAMELESS)
         if number == name or not number.isdecimal() or len(number) > 9:
             return None

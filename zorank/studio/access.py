@@ -41,7 +41,7 @@ class Access:
         name: the name in a named link; None for the owner and for a shared link.
         member: the id of a named link; else empty.
         grant: what its cookie is bound to: the cookie ends with the link.
-        seen: what the request has seen of the store to find this out.
+        seen: the snapshot that was read to resolve the access.
     """
 
     role: Role

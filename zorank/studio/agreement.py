@@ -1,4 +1,4 @@
-"""How far raters agree, and the weights of their ballots that follow from it.
+"""The agreement of raters, and the weights of ballots that follow from it.
 
 A rater's agreement is the share of their comparisons that the others, taken together, make the
 same way. If raters err independently and each is right with probability p, the optimal weight of
@@ -57,7 +57,7 @@ def agreements(polls: Iterable[tuple[Poll, int]]) -> dict[str, Agreement]:
 
 
 def agreement_with(judge: Ranking, person: Ranking, m: int) -> Agreement:
-    """Count the pairs that a person ordered and a judge orders alike; the judge's ties count half.
+    """Count the pairs that a person and a judge order the same way; a judge's ties count half.
 
     Pairs that the person left open are not counted.
     """

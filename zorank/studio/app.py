@@ -155,7 +155,7 @@ async def _listening(app: FastAPI) -> AsyncIterator[None]:
         stop()
         studio.deadlines.end()
         notifier.close()
-        # A renderer that tells its progress learns in time that it has to stop.
+        # A renderer that reports progress is stopped by the next report.
         await asyncio.to_thread(studio.render_pool.close, LAST_SECONDS)
 
 
@@ -168,7 +168,7 @@ def _as_detail(status: int) -> Callable[[Request, Exception], Response]:
 
 
 def _unknown(_: Request, error: Exception) -> Response:
-    """Tell nobody the names of other runs."""
+    """Answer 404 for an unknown run, without the names of other runs."""
     if isinstance(error, UnknownName) and error.kind == "run":
         return JSONResponse({"detail": NO_SUCH_RUN}, 404)
     return JSONResponse({"detail": str(error)}, 422)

@@ -75,7 +75,7 @@ class _Watched:
     _received = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)  # type: ignore[misc]
+        super().connection_made(transport)  # type: ignore[misc]  # of the protocol
         self._wait()
         oldest = next(iter(self.silent))
         if len(self.connections) > self.most and oldest is not self:
@@ -83,7 +83,7 @@ class _Watched:
 
     def data_received(self, data: bytes) -> None:
         before = self.cycle
-        super().data_received(data)  # type: ignore[misc]
+        super().data_received(data)  # type: ignore[misc]  # of the protocol
         if self.cycle is not before:
             self._stop_waiting()
         elif before is None or before.response_complete:
@@ -94,7 +94,7 @@ class _Watched:
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
-        super().connection_lost(exc)  # type: ignore[misc]
+        super().connection_lost(exc)  # type: ignore[misc]  # of the protocol
 
     def _wait(self) -> None:
         """Close this connection unless the head of a request arrives in time."""

@@ -23,7 +23,7 @@ PURPOSE = b"zorank studio: key of session cookies, version 1"
 
 @dataclass(frozen=True)
 class Claim:
-    """What the readable part of a cookie says; a signature must confirm it."""
+    """The readable part of a cookie; a signature must confirm it."""
 
     run: str
     expires: int
@@ -39,7 +39,7 @@ class Claim:
 
     @classmethod
     def decode(cls, text: str) -> Claim | None:
-        """Return the claim of a cookie, or None if this is none."""
+        """Return the claim of a cookie, or None if this is not a claim."""
         try:
             padded = text + "=" * (-len(text) % 4)
             claimed = urlsafe_b64decode(padded.encode("ascii")).decode()

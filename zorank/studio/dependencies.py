@@ -28,14 +28,14 @@ Index = Annotated[int, Path(ge=0, le=10**6)]
 
 @dataclass(frozen=True)
 class OpenRun:
-    """The run that a request is about, and what its sender has access to."""
+    """The run that a request is about, and the access of its sender."""
 
     id: str
     studio: Studio
     access: Access
 
     def session(self) -> AbstractContextManager[Session]:
-        """Lock the run, as of this request; `Studio` refuses one that does not exist."""
+        """Lock the run in its state at this request; `Studio` refuses one that does not exist."""
         return self.studio.session(self.id, self.access.seen)
 
     def rater(self, given: str | None = None) -> str | None:

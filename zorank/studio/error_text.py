@@ -1,4 +1,4 @@
-"""What the people at a page read about an error, and what the owner reads in the terminal."""
+"""Texts of errors: one for the page, and one for the owner in the terminal."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from zorank.studio.views import rounds as views
 
 
 class BallotsEvent(BaseModel):
-    """Who answered the waiting round, and when it closes without the others."""
+    """The raters who answered the waiting round, and the time at which it closes."""
 
     round: int
     answered_by: list[str]

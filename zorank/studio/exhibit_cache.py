@@ -49,7 +49,7 @@ class ExhibitCache:
 
 
 def check_data(exhibits: Iterable[Exhibit]) -> None:
-    """Raise a TypeError if a renderer returned an exhibit whose data are no bytes or text."""
+    """Raise a TypeError if the data of a renderer's exhibit are neither bytes nor text."""
     for exhibit in exhibits:
         if not isinstance(exhibit.data, bytes | bytearray | memoryview | str):
             raise TypeError(

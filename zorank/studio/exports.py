@@ -54,7 +54,7 @@ def journey(renderer: ResolvedRenderer, stations: Sequence[Vector]) -> bytes:
 def animation(
     pictures: Sequence[Image], durations: Sequence[int], quality: int = 80, effort: int = 2
 ) -> bytes:
-    """Return pictures as a WebP that repeats, each for so many milliseconds; effort is 0 to 6."""
+    """Return pictures as a WebP that repeats; durations in milliseconds, effort from 0 to 6."""
     file = io.BytesIO()
     pictures[0].save(
         file,

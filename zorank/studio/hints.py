@@ -1,4 +1,4 @@
-"""What to do if the studio's page does not open by itself: sentences beside the printed link."""
+"""Hints beside the printed link, for when the studio's page does not open by itself."""
 
 from __future__ import annotations
 

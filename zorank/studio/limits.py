@@ -1,4 +1,4 @@
-"""Bounds of what clients can occupy: runs in memory, event streams, connections."""
+"""Limits on what clients can occupy: runs in memory, event streams, connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the server's log looks: lines of text, or one JSON object a line."""
+"""The format of the server's log: lines of text, or one JSON object a line."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ async def show_exhibit(
             return session.ahead[v]
         slate, shown = session.slate(index)
         if position >= len(shown):
-            raise HTTPException(404, f"round {index} shows {len(shown)} candidates")
+            raise HTTPException(404, f"round {index} has positions 0 to {len(shown) - 1}")
         return slate[shown[position]]
 
     return await send_rendered(request, run, candidate)

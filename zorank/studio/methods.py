@@ -128,7 +128,7 @@ def make_optimizer(
         if spec is not None:
             raise InvalidInput(
                 f"a finite set is ranked with {RankItems.name}, found the method {spec.name}; "
-                "leave the method open"
+                "leave the method out"
             )
         return RankItems(items=len(renderer.item_names()), m=m)
     if spec is None:
@@ -138,6 +138,6 @@ def make_optimizer(
     if plan is None:
         raise InvalidInput(
             f"{spec.name} needs a renderer that computes looks quickly, and {renderer.title} does "
-            f"not; choose {BY_NUMBERS.name}, or leave the method open"
+            f"not; choose {BY_NUMBERS.name}, or leave the method out"
         )
     return BY_LOOKS.make(m, renderer.space, pick, plan.pool)

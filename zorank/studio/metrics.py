@@ -81,13 +81,13 @@ class Metrics:
         self._numbers = numbers
         self._studio = studio
         self._notifier = notifier
-        # The process that this one replaces has counted before.
+        # This process continues the counts of the one that it replaces.
         self._before = {name: float(numbers.own(name)[0]) for name, *_ in self._counters()}
         numbers.own(PROCESS)[0] = os.getpid()
         self.publish()
 
     def count(self, route: str, status: int, seconds: float) -> None:
-        """Count a request before its response; what it did is counted for others to read."""
+        """Count a request before its response, and publish the counters of its work."""
         self.times.add(route, status, seconds)
         if self._numbers.is_shared:
             self._publish_counters()

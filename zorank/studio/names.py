@@ -1,4 +1,4 @@
-"""Names of people. No name may pass for another one, and none for the owner's.
+"""Names of people. No name may be mistaken for another one, or for the owner's.
 
 Two names are the same if they differ only in case, in spaces, in Unicode forms of one character
 (NFKC), or in letters of other alphabets that look alike. A new name must also differ to the eye:

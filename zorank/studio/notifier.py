@@ -128,7 +128,7 @@ class Notifier:
         self._compute = compute
         self._channels: dict[str, _Channel] = {}
         self._numbers = itertools.count(1)
-        self._epoch = secrets.token_hex(4)  # ids of another process say nothing here
+        self._epoch = secrets.token_hex(4)  # ids of another process have no meaning here
         self._limiter: anyio.CapacityLimiter | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
@@ -199,7 +199,7 @@ class Notifier:
                 if newer:
                     page.sent_at = self._loop.time()
                     yield newer
-                    continue  # there may be others already
+                    continue  # newer events may have arrived meanwhile
                 await page.woken.wait()
         finally:
             page.end()

@@ -1,4 +1,4 @@
-"""Routes for whoever operates a server: is it healthy, and what does it do?"""
+"""Routes for the operator of a server: its health and its metrics."""
 
 from __future__ import annotations
 

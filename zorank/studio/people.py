@@ -1,4 +1,4 @@
-"""The people of a run: who is invited by name, what each has done, and how they are forgotten.
+"""The people of a run: invites them by name, lists their answers, and forgets them.
 
 An invitation is an entry of the run's metadata; there is one key for each, so people can be
 invited in several processes at once. Its link is made from the owner's token and the invitation's

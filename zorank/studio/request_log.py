@@ -1,7 +1,7 @@
 """One record for each request: for the metrics, and at level info a line in the log.
 
-The log never has a token: not the query, not cookies, not headers. A path has none unless somebody
-wrote a token into it by mistake; what looks like one is replaced.
+The log never has a token: it has no query, no cookies and no headers, and anything in a path that
+looks like a token is replaced.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class RequestObserver:
             LOG.info(words, fields, extra={"fields": fields})
 
     def safe_path(self, path: str) -> str:
-        """Return a path as the log may show it: without tokens and in one line."""
+        """Return a path for the log: without tokens and in one line."""
         path = SECRET.sub(HIDDEN, path.replace(self._token, HIDDEN))
         return quote(path[:LONGEST_PATH], safe=f"/{HIDDEN}")
 

@@ -1,4 +1,4 @@
-"""The studio's data that are stored with a run: what they must be, and whose run it is."""
+"""Checks of the studio's data that are stored with a run."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def check_meta(run_id: str, meta: Json) -> None:
     damaged += [key for key in meta if key.startswith(MEMBER) and not is_member(meta[key])]
     for name in damaged:
         raise StoreError(
-            f"run {run_id!r} is damaged: the {name} in its meta is invalid; restore the "
+            f"run {run_id!r} is damaged: the {name} in its metadata is invalid; restore the "
             "database from a backup, or delete the run"
         )
 
 
 def is_listed(record: RunRecord, renderers: Container[str]) -> bool:
-    """Return whether a run is this studio's: also if damage hides whose run it is."""
+    """Return whether this studio lists a run: its own, or a damaged one of unknown origin."""
     renderer = record.meta.get("renderer")
     if not isinstance(renderer, str):
         return bool(record.problem) or "renderer" in record.meta

@@ -44,12 +44,12 @@ HEADERS = {
 }
 """The headers of every response that does not set them itself."""
 HEALTH = "/healthz"
-"""What everybody may read under any host name: load balancers use addresses."""
+"""The path that everybody may read under any host name: load balancers use addresses."""
 OPEN_PATHS = ("/static/", "/openapi.json")
-"""What everybody may read: the files of the pages, and the description of the interface."""
+"""Paths that everybody may read: the files of the pages, the description of the interface."""
 LARGEST_BODY = 256 * 1024
 UPLOADS = {"/api/photos": LARGEST_FILE, "/api/runs": 4 * 1024 * 1024}
-"""Where the owner, and nobody else, may send larger bodies, and of how many bytes: photos, and
+"""Paths to which only the owner may send larger bodies, and their limits in bytes: photos, and
 runs that start at a vector."""
 BODY_SECONDS = 30.0
 """Seconds in which the whole body of a request must arrive."""
@@ -109,7 +109,7 @@ class Guard:
         return 403, "requests from other sites are refused"
 
     async def identify(self, request: Request) -> Access | None:
-        """Return the access that a request has; only a rater's takes a look into the store."""
+        """Return the access of a request; only that of raters and viewers reads the store."""
         if (access := self._owner(request)) is not None:
             return access
         given = given_token(request) or request.cookies.get(self._cookie(request, "rater"))
@@ -125,7 +125,7 @@ class Guard:
         return self._cookies.rater(value, self._server(connection))
 
     def enter(self, request: Request, response: Response, access: Access) -> None:
-        """Give the browser a cookie for this access."""
+        """Set the cookie that grants this access."""
         response.set_cookie(
             self._cookie(request, "owner" if access.role == "owner" else "rater"),
             self._cookies.issue(access, self._server(request)),
@@ -169,7 +169,7 @@ class Guard:
         return "https" if connection.scope.get("scheme") == "https" else "http"
 
     def _server(self, connection: HTTPConnection) -> str:
-        """Return what tells this server from others: its public URL, else the port it is on."""
+        """Return an identifier of this server: its public URL, else its port."""
         if self.public is not None:
             return str(self.public)
         return f"port {(connection.scope.get('server') or ('', None))[1]}"
@@ -243,10 +243,10 @@ class GuardMiddleware:
     async def _refusal(self, request: Request) -> tuple[int, str] | None:
         if request.scope["path"] == f"{self.guard.prefix}{HEALTH}":
             return None
-        return self.guard.refusal(request) or await self._stranger(request)
+        return self.guard.refusal(request) or await self._authenticate(request)
 
-    async def _stranger(self, request: Request) -> tuple[int, str] | None:
-        """Find out who sends a request; return status and sentence if nobody may."""
+    async def _authenticate(self, request: Request) -> tuple[int, str] | None:
+        """Identify the sender of a request; return status and sentence if it is refused."""
         try:
             access = await self.guard.identify(request)
         except StoreError as error:

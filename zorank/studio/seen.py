@@ -1,4 +1,4 @@
-"""What a request has seen of the store, so that the store is read once for each request."""
+"""The snapshot of a run that a request has read, so that it reads the store only once."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from zorank.types import Snapshot
 
 @dataclass(frozen=True)
 class Seen:
-    """When a request asked for the state of a run, and a snapshot that was read since then.
+    """The time at which a request began, and the snapshot that was read since then.
 
     Attributes:
-        at: the time, by `time.perf_counter`. Whatever is read later is new enough.
+        at: the time, by `time.perf_counter`. Snapshots read later are new enough.
         snapshot: None if none was read yet.
     """
 

@@ -41,7 +41,7 @@ ANYWHERE = ("0.0.0.0", "::")
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 SHORTEST_TOKEN = 16
 HOST_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, errno.EINVAL, errno.ENODEV)
-"""What the system says if an address is not one of this machine."""
+"""System errors for an address that is not one of this machine."""
 GRACE = 3
 """Seconds for which requests in progress are waited for at shutdown."""
 PROXIES = "127.0.0.1,::1,::ffff:127.0.0.1"
@@ -70,7 +70,7 @@ def serve(
     `public_url` is the address at which people open the studio behind a proxy. `trust_proxy`
     takes client address and scheme from the X-Forwarded-For and -Proto headers of a proxy.
     `workers` is the number of server processes; each runs the command line of this one again.
-    `start` is where runs start that name no start.
+    `start` is the start of runs that name none.
     """
     public = None if public_url is None else PublicURL.parse(public_url)
     logs = log_config(log_level, log_format)
@@ -208,7 +208,7 @@ class _Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if self.ends_process and not self.should_exit:
             threading.Thread(target=self._end, args=(sig,), daemon=True).start()
-        self.config.app.state.notifier.close()  # type: ignore[union-attr]
+        self.config.app.state.notifier.close()  # type: ignore[union-attr]  # FastAPI
         super().handle_exit(sig, frame)
 
     def _end(self, sig: int) -> None:

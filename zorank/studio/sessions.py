@@ -179,7 +179,7 @@ class Session:
         self.ballots = list(found.ballots)
 
     def is_older(self, read_at: float) -> bool:
-        """Whether a snapshot that was read at this time has all that this process has stored."""
+        """Whether a snapshot read at this time contains all that this process has stored."""
         if self.left_at <= read_at:
             return True
         taken, log = self._taken, self.run.rounds()
@@ -191,7 +191,7 @@ class Session:
         """Raise `StaleAnswer` unless round `index` waits and was shown under this key."""
         if self.waiting.index != index:
             raise StaleAnswer(
-                f"round {index} is not waiting for an answer: round {self.waiting.index} is"
+                f"round {index} is not waiting for an answer; round {self.waiting.index} is"
             )
         if key is not None and key != self.waiting.key:
             raise StaleAnswer(

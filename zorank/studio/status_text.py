@@ -27,7 +27,7 @@ CONSISTENT, VARIED = 0.85, 0.72
 """The shares of pairs ordered correctly above which answers are consistent, or vary a little."""
 
 SMALL_GAIN_IN_NOISE, SMALL_GAIN_IN_SD, IN_A_ROW = 1 / 3, 0.05, 3
-"""Limits of a small gain, in units of the noise or in sd; for so many rounds in a row."""
+"""Limits of a small gain, in units of the noise or in sd, and the number of rounds in a row."""
 
 BY_LOOKS = 0.8
 """The probability that looks matter, or do not matter, above which a sentence says so."""

@@ -138,7 +138,7 @@ class Studio:
             try:
                 yield session
             except BaseException:
-                session.seen_at = 0.0  # it may know less than the store: the next request reads
+                session.seen_at = 0.0  # it may be outdated: the next request reads
                 raise
             finally:
                 session.left_at = time.perf_counter()
@@ -149,11 +149,11 @@ class Studio:
         for name in followed if run_id is None else [run_id]:
             known = self._sessions.get(name)
             if known is None and name not in followed:
-                continue  # nobody here looks at it
+                continue  # no page of it is open here
             links = True
             try:
                 with self.session(name) as session:
-                    # Another request may have loaded the change before, but announced nothing.
+                    # Another request may have loaded this change already, without announcing it.
                     links, session.announced = session.announced != session.meta, session.meta
             except NotFound:
                 self._forget(name)

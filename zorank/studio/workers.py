@@ -38,7 +38,7 @@ PAUSE = 0.5
 
 @dataclass(frozen=True)
 class Inherited:
-    """What a worker gets from the first process."""
+    """The socket, the token and the place that a worker inherits from the first process."""
 
     listener: socket.socket
     token: str
@@ -46,7 +46,7 @@ class Inherited:
 
     @classmethod
     def find(cls) -> Inherited | None:
-        """Return it in a worker, None in the first process."""
+        """Return these in a worker, None in the first process."""
         if SOCKET not in os.environ:
             return None
         listener = socket.socket(fileno=int(os.environ.pop(SOCKET)))
@@ -54,13 +54,13 @@ class Inherited:
 
 
 def check_workers(count: int, store_url: str | None) -> None:
-    """Raise InvalidInput if this system or this store cannot have so many workers."""
+    """Raise InvalidInput if this system or this store cannot have this many workers."""
     if not 1 <= count <= 64:
         raise InvalidInput(f"--workers must be from 1 to 64, found {count}")
     if count > 1 and sys.platform == "win32":
-        raise InvalidInput("--workers needs a system that shares sockets, which Windows does not")
+        raise InvalidInput("--workers is not supported on Windows; leave it out")
     if count > 1 and store_url == "memory://":
-        raise InvalidInput("workers cannot share a store in memory; choose a file or PostgreSQL")
+        raise InvalidInput("workers cannot share a store in memory; use a file or PostgreSQL")
 
 
 def supervise(
@@ -101,7 +101,7 @@ def be_ready(place: SharedPlace) -> None:
     def wait_for_the_end() -> None:
         with contextlib.suppress(OSError, ValueError):
             sys.stdin.read()
-        place.remove()  # the first process has died, and did not do it
+        place.remove()  # a first process that was killed has not removed it
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()

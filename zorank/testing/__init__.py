@@ -23,7 +23,7 @@ is one more row of `params`:
 | `StoreContract` | `store`: an empty `Store` |
 
 The roles are declared in `zorank.protocols`. The suites need pytest and nothing else that the
-implementation does not need itself. Each test says in its name what is promised; a class variable
+implementation does not need itself. The name of each test states the requirement; a class variable
 of a suite, such as `dim`, can be overridden in the subclass.
 """
 

@@ -14,7 +14,7 @@ from zorank.types import Ballot, Edit, Json, Poll, Ranking, Round, RunRecord
 
 
 class EditsInStore:
-    """What a store promises of audits and edits. The fixtures are those of `StoreContract`."""
+    """The tests of audits and edits that a store must pass; fixtures as in `StoreContract`."""
 
     def test_an_audit_has_every_answer_and_its_time(self, store: Store, record: RunRecord) -> None:
         """Lines have no slates there; ballots have the time at which they were cast."""

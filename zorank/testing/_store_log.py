@@ -17,7 +17,7 @@ from zorank.types import Ballot, Ranking, Round, RunRecord, Snapshot
 
 
 class LogInStore:
-    """What a store promises of logs. The fixtures are those of `StoreContract`."""
+    """The tests of logs that a store must pass. The fixtures are those of `StoreContract`."""
 
     def test_a_round_waits_and_is_answered(self, store: Store, record: RunRecord) -> None:
         """A waiting round keeps the time at which it was first shown."""

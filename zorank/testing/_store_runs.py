@@ -16,7 +16,7 @@ from zorank.testing.optimizers import drive
 
 
 class RunsInStore:
-    """What runs expect of their store. The fixture `store` is that of `StoreContract`."""
+    """The tests of runs in a store. The fixture `store` is that of `StoreContract`."""
 
     def test_a_recorded_run_continues_bit_for_bit(self, store: Store) -> None:
         """A run that is opened again has the same slates and the same best point."""

@@ -40,7 +40,7 @@ TRANSFORMS: dict[str, Callable[[Any], Any]] = {
 
 
 class OptimizerContract:
-    """What every optimizer promises. Define a fixture `optimizer`.
+    """The tests that every optimizer must pass. Define a fixture `optimizer`.
 
     Class variables:
         dim: the number of coordinates of a candidate.
@@ -156,7 +156,7 @@ class OptimizerContract:
 
 
 class LookingOptimizerContract(OptimizerContract):
-    """What an optimizer that learns from looks promises as well. Define a fixture `optimizer`."""
+    """Further tests for an optimizer that learns from looks. Define a fixture `optimizer`."""
 
     rounds_to_compare = 12
 

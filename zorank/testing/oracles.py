@@ -33,7 +33,7 @@ QUESTIONS: tuple[Question, ...] = ("rank", "best", "start", "compare")
 
 
 class OracleContract:
-    """What every oracle promises. Define a fixture `oracle`.
+    """The tests that every oracle must pass. Define a fixture `oracle`.
 
     Class variables:
         dim: the number of coordinates of the candidates it can answer.
@@ -102,7 +102,7 @@ class OracleContract:
 
 
 class JudgeContract:
-    """What every judge of pictures promises. Define a fixture `judge`."""
+    """The tests that every judge of pictures must pass. Define a fixture `judge`."""
 
     @pytest.fixture
     def judge(self) -> Any:

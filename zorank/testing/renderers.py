@@ -22,7 +22,7 @@ from zorank.types import Exhibit
 
 
 class RendererContract:
-    """What every renderer promises. Define a fixture `renderer`.
+    """The tests that every renderer must pass. Define a fixture `renderer`.
 
     Class variables:
         count: how many candidates are rendered at once; 3 at least.

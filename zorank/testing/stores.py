@@ -37,7 +37,7 @@ __all__ = [
 
 
 class StoreContract(LogInStore, EditsInStore, RunsInStore):
-    """What every store promises. Define a fixture `store` that returns an empty store."""
+    """The tests that every store must pass. Define a fixture `store`: an empty store."""
 
     @pytest.fixture
     def store(self) -> Any:

@@ -56,7 +56,7 @@ def test_a_crash_in_the_model_leaves_the_run_answerable(client, tiny, monkeypatc
     assert (taken["closed"], taken["index"]) == (True, 2)
 
 
-def test_what_is_filled_in_is_offered_kept_and_can_be_changed(client, tiny):
+def test_filled_options_are_offered_stored_and_changeable(client, tiny):
     (offered,) = client.get("/api/renderers").json()
     defaults = {option["name"]: option["default"] for option in offered["options"]}
     assert defaults["prompt"] == "a red house"

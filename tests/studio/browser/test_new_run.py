@@ -19,7 +19,8 @@ def choose_judge(tab, name):
 def test_a_judge_is_chosen_for_a_new_run(serve, person):
     """The judge and the model that come along, from the page that starts a run to the log."""
     small = ("--option", "size=64", "--option", "steps=2")
-    server = serve("--renderer", "dream", "--prompt", "snowy night", *small)
+    plain = ("--method", "rank-process")  # looks of dream take long, and the judge needs none
+    server = serve("--renderer", "dream", "--prompt", "snowy night", *small, *plain)
     tab = person().open(server)
     tab.see("new-run").click()
     nobody = tab.see("judges").get_by_role("radio", name="None")

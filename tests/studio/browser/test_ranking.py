@@ -86,7 +86,7 @@ def test_a_run_of_an_earlier_studio_asks_by_turns_for_the_best(studio, person, s
     ]
 
 
-def test_a_few_words_say_how_it_is_going(studio, person):
+def test_the_status_has_sentences_about_progress(studio, person):
     run_id = new_run(studio, *A_WHILE)
     tab = person().open(studio, f"/runs/{run_id}")
     tab.expect_round(10, "rank")
@@ -105,7 +105,7 @@ def test_a_few_words_say_how_it_is_going(studio, person):
     expect(sentences.first).to_contain_text(shown["words"][0])
 
 
-def test_one_is_told_when_it_is_enough(studio, person):
+def test_the_status_says_when_to_stop(studio, person):
     run_id = new_run(studio, [[0]], *[[]] * 16)  # it looks all the same to them
     tab = person().open(studio, f"/runs/{run_id}")
     tab.expect_round(17, "rank")
@@ -199,7 +199,7 @@ def test_a_picture_can_be_enlarged_and_flipped_with_the_best(studio, person):
     tab.expect_badges()
 
 
-def test_a_digit_that_the_closed_picture_still_hears_ranks(studio, person):
+def test_a_digit_pressed_as_an_enlarged_picture_closes_ranks(studio, person):
     tab = person().open(studio, f"/runs/{new_run(studio, *UP_TO_RANK)}")
     tab.expect_round(1, "rank")
     large = tab.see("enlarged")

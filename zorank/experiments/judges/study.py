@@ -133,11 +133,11 @@ class Study:
             )
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown or not self.parts:
-            raise InvalidInput(f"a study's parts are some of {', '.join(PARTS)}; found {unknown}")
+            raise InvalidInput(f"parts must be some of {', '.join(PARTS)}, found {unknown}")
 
     @property
     def pictures(self) -> int:
-        """How many pictures a rater sees."""
+        """The number of pictures that a rater sees."""
         return M * (self.rounds + 1)
 
     def grid(self, method: str) -> tuple[float | None, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from zorank.errors import InvalidInput
 from zorank.experiments.baselines import uniform_slate
-from zorank.experiments.peers import load_guest
+from zorank.experiments.peers import load_peer
 from zorank.slates import Points, Slate
 from zorank.types import Answer, Ranking, Vector
 
@@ -239,7 +239,7 @@ def _load(module: str) -> Any:
     """Import a module; ignore the deprecation warnings that these libraries cause in torch."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        return load_guest(module, "peers")
+        return load_peer(module, "peers")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The study of looks: raters judge pictures, and methods may use what pictures look like.
 
 A condition is a taste, the noise of a rater and a method with one setting; a trial is a condition
-with a seed. There are four parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
+with a seed. There are five parts: "landscape" (many tastes, d = 62), "dream" (a diffusion model,
 d = 4,096), "peers" (points in a box, compared with preferential Bayesian optimisation of other
 libraries) and, only if named, "style" (a photo in painting styles, d = 100, 20 or 26) and "faces"
 (a GAN, d = 512, and a model as the judge). The seed
@@ -160,7 +160,7 @@ class Study:
 
     @property
     def pictures(self) -> int:
-        """How many candidates a rater sees."""
+        """The number of candidates that a rater sees."""
         return M * (self.rounds + 1)
 
     def with_seeds(self, seeds: int) -> Study:

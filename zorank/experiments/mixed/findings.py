@@ -1,4 +1,4 @@
-"""What the trials of `zorank bench mixed` show: win rates, medians and claims."""
+"""The results of `zorank bench mixed`: win rates, medians and claims."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zorank.experiments.peers import load_cmaes, load_guest
+from zorank.experiments.peers import load_cmaes, load_peer
 from zorank.run import Run
 from zorank.spaces import Choice, Int, SearchSpace
 from zorank.types import Vector
@@ -205,7 +205,7 @@ class Optuna:
     budget: int
 
     def __post_init__(self) -> None:
-        optuna = load_guest("optuna", "peers")
+        optuna = load_peer("optuna", "peers")
         optuna.logging.set_verbosity(logging.ERROR)
         self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=self.seed))
 
@@ -236,7 +236,7 @@ class Nevergrad:
     budget: int
 
     def __post_init__(self) -> None:
-        p = load_guest("nevergrad").p
+        p = load_peer("nevergrad").p
 
         def declare(parameter: Any) -> Any:
             if isinstance(parameter, Choice):
@@ -248,7 +248,7 @@ class Nevergrad:
 
         named = p.Dict(**{n: declare(q) for n, q in self.space.parameters.items()})
         named.random_state.seed(self.seed)
-        make = load_guest("nevergrad").optimizers.registry["NGOpt"]
+        make = load_peer("nevergrad").optimizers.registry["NGOpt"]
         self._strategy = make(parametrization=named, budget=self.budget)
 
     def ask(self) -> list[Params]:

@@ -75,7 +75,7 @@ def rotated_int(seed: int) -> Objective:
 
 
 def onemax_sphere(seed: int) -> Objective:
-    """Ten bits that each count alone, and a sphere over five real numbers."""
+    """OneMax: each of ten bits counts by itself; and a sphere over five real numbers."""
     target = _target(seed, 5, 4)
     bits = np.random.default_rng([seed, 4]).integers(0, 2, 10)
 
@@ -87,7 +87,7 @@ def onemax_sphere(seed: int) -> Objective:
 
 
 def leading_ones(seed: int) -> Objective:
-    """Eight options of two of which the first wrong one hides the others, and a sphere."""
+    """Leading ones: only the right choices before the first wrong one count; and a sphere."""
     rng = np.random.default_rng([seed, 5])
     target, order, wanted = _target(seed, 4, 4), rng.permutation(8), rng.integers(0, 2, 8)
 
@@ -138,7 +138,7 @@ def shifted_choices(seed: int) -> Objective:
 
 
 def contamination(seed: int) -> Objective:
-    """Which of three treatments to use at each of ten stages of a chain, how hot and how long.
+    """Choose a treatment at each of ten stages of a chain, their temperature and duration.
 
     After the contamination control problem (Hu et al., 2010), with more than two treatments and
     with fixed random numbers.

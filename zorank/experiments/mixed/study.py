@@ -1,4 +1,4 @@
-"""The study `zorank bench mixed`: what auto finds in mixed spaces, and what others find.
+"""The study `zorank bench mixed`: auto and other optimizers in mixed spaces.
 
 Every trial evaluates 1,000 points of one instance. Its row has the best value after 100, 300 and
 1,000 points. For zorank this is the value of the point that `minimize` would return, not of the
@@ -30,7 +30,7 @@ KNOWS_BUDGET = ("NGOpt",)
 
 @dataclass(frozen=True)
 class Trial:
-    """One peer on one instance of one problem, until it has evaluated so many points."""
+    """One peer on one instance of one problem, with a budget of points."""
 
     peer: str
     problem: str

@@ -61,7 +61,18 @@ class FigureContext:
         details: Mapping[str, Any],
         measure: str,
     ) -> Report:
-        """Build the report of a figure; `details` are all settings needed to repeat it."""
+        """Build the report of a figure.
+
+        Args:
+            name: the stem of its files, as in `FIGURES`.
+            title: what it shows, in a few words.
+            claims: what is claimed and what was measured.
+            draw: draws on an empty Matplotlib figure.
+            columns: the headings of NAME.csv.
+            records: the rows of NAME.csv.
+            details: all settings needed to repeat it, and further results, for NAME.json.
+            measure: the meaning of the measured numbers of the claims, printed below them.
+        """
         summary = {
             "name": name,
             "title": title,

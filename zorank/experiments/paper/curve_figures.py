@@ -135,7 +135,7 @@ def spread_claim(name: str, says: str, where: str, at: str, ours: Vector, theirs
 
 
 def spread_interval(ratio: float, ours: int, theirs: int) -> tuple[float, float]:
-    """Return the 95% interval of a ratio theirs / ours of standard deviations of so many runs."""
+    """Return the 95% interval of a ratio of standard deviations over `theirs` and `ours` runs."""
     if min(ours, theirs) < 2:
         return 0.0, math.inf
     low, high = (fishers_f(q, theirs - 1, ours - 1) for q in (0.975, 0.025))

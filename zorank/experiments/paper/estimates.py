@@ -1,10 +1,10 @@
-"""What the paper says about single estimates of a direction, by sampling.
+"""The paper's statements about single estimates of a direction, checked by sampling.
 
-How much an answer tells is E cos²(g, ∇f), the share of the gradient that the estimate g finds: by
-a ranking, by as many comparisons with x (SCOBO), and by values (ZO-SGD, minus their mean), for a
-linear f, which every smooth f is as μ → 0. Further: the effect of μ, the memory of Algorithm 3,
-second moments and variances in k, and how far mild noise turns the estimate. The mean of g̃ of a
-linear f lies along ∇f, so its variance is E|g̃|² − (E⟨g̃, u⟩)² with u = ∇f/|∇f|.
+The information in an answer is E cos²(g, ∇f), the share of the gradient that the estimate g
+contains: from a ranking, from as many comparisons with x (SCOBO), and from values minus their mean
+(ZO-SGD), for a linear f, which every smooth f is as μ → 0. Further: the effect of μ, the memory of
+Algorithm 3, second moments and variances in k, and how far mild noise turns the estimate. The mean
+of g̃ of a linear f lies along ∇f, so its variance is E|g̃|² − (E⟨g̃, u⟩)² with u = ∇f/|∇f|.
 """
 
 from __future__ import annotations

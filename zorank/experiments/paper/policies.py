@@ -5,30 +5,25 @@ per estimate, no line search, a (5, 5)-oracle. ZO-SGD is tuned both as published
 divided by their spread, and the better is used. The paper does not state whether the episodes of a
 question share their reset. Both are measured on Reacher, where it matters; elsewhere resets are
 shared. SCOBO gets as many points (5) or as many comparisons (10, from 11 points) as a ranking of
-five. Settings are tuned on other seeds; grids are widened until the best lies inside.
+five. `policy_tuning.py` chooses the settings on other seeds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zorank import optimizers
 from zorank.experiments.claims import Claim, difference_claim
 from zorank.experiments.paper import curve_panels
 from zorank.experiments.paper.context import FigureContext
-from zorank.experiments.paper.curves import Setting
+from zorank.experiments.paper.policy_trials import SWEEP, Task, Trial, trials_of
+from zorank.experiments.paper.policy_tuning import TUNING_SEEDS, tuned_settings
 from zorank.experiments.report import Report
-from zorank.experiments.sweep import Row, Sweep
+from zorank.experiments.sweep import Row
 
-VERSION = "policies 3"
-TUNING_SEEDS = (1000, 1001, 1002)
-TOGETHER = 10
-"""The number of seeds that are simulated in lockstep."""
 EVALUATIONS = 11
 """How often the reward is evaluated during a run; while tuning only at the end."""
 
@@ -39,48 +34,6 @@ STYLES = {
     "SCOBO, m = 11": {**curve_panels.STYLES["SCOBO"], "ls": (0, (4, 2))},
 }
 
-
-@dataclass(frozen=True)
-class Task:
-    """An environment and how policies are learned in it.
-
-    Attributes:
-        env: the environment.
-        shared: whether the episodes of a question share their reset.
-        queries: number of questions.
-        seeds: number of runs.
-        episodes: held-out episodes that a reward is the mean of.
-        horizon: steps of an episode; None is the environment's own.
-    """
-
-    env: str
-    shared: bool
-    queries: int
-    seeds: int
-    episodes: int
-    horizon: int | None = None
-
-    @property
-    def label(self) -> str:
-        """The label in the figure."""
-        return f"{self.env.partition('-')[0]}, {'shared' if self.shared else 'own'} resets"
-
-
-@dataclass(frozen=True)
-class Trial:
-    """Runs that differ only in their seeds; the fields `looked_at` and `looks` are evaluations."""
-
-    env: str
-    shared: bool
-    horizon: int | None
-    setting: Setting
-    queries: int
-    seeds: tuple[int, ...]
-    looked_at: int
-    looks: int
-    revision: int
-
-
 TASKS = (
     Task("Reacher-v4", False, 500, 20, 100),
     Task("Reacher-v4", True, 500, 20, 100),
@@ -88,33 +41,6 @@ TASKS = (
     Task("HalfCheetah-v4", True, 100, 10, 10),
 )
 QUICK = (Task("Reacher-v4", True, 20, 2, 10),)
-
-
-def run_trial(trial: Trial) -> Row:
-    """Run all seeds of a trial; return their rewards on held-out resets during the run."""
-    from zorank.rl import PolicyProblem, PolicySearch, rewards, step_together
-
-    problem = PolicyProblem(
-        trial.env,
-        bias=True,
-        normalise=False,
-        shared=trial.shared,
-        horizon=trial.horizon,
-        clip=False,
-    )
-    optimizer = optimizers.make(trial.setting.method, dict(trial.setting.options))
-    searches = [PolicySearch(problem, optimizer, seed) for seed in trial.seeds]
-    marks = sorted({round(mark) for mark in np.linspace(trial.queries, 0, trial.looks)})
-    evaluated = []
-    for query in range(trial.queries + 1):
-        if query in marks:
-            evaluated.append(rewards(searches, trial.looked_at))
-        if query < trial.queries:
-            step_together(searches)
-    return {"queries": marks, "rewards": np.transpose(evaluated).tolist()}
-
-
-SWEEP = Sweep("policies", run_trial, VERSION, kind="Schooling")
 
 
 def reproduce(context: FigureContext) -> Report:
@@ -136,9 +62,9 @@ Rewards: TypeAlias = Mapping[tuple[Task, str], NDArray[np.float64]]
 
 def _figure(context: FigureContext, name: str, methods: Sequence[str], title: str) -> Report:
     tasks = QUICK if context.quick else TASKS
-    tuned, tried = _tuned(context, tasks, methods)
+    tuned, tried = tuned_settings(context, tasks, methods)
     runs = {
-        (task, method): _trials(task, setting, range(task.seeds), task.queries, EVALUATIONS)
+        (task, method): trials_of(task, setting, range(task.seeds), task.queries, EVALUATIONS)
         for (task, method), setting in tuned.items()
     }
     rows = context.run(SWEEP, [trial for group in runs.values() for trial in group])
@@ -172,118 +98,6 @@ def _figure(context: FigureContext, name: str, methods: Sequence[str], title: st
         },
         measure="How much more reward, from paired runs",
     )
-
-
-SIZES = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
-MOST_WIDENINGS = 4
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Settings that differ only in the size of their steps.
-
-    Attributes:
-        fixed: the method and the options that are not tuned.
-        names: the options that are all set to the size.
-        sizes: in increasing order.
-    """
-
-    fixed: Setting
-    names: tuple[str, ...]
-    sizes: tuple[float, ...]
-
-    def settings(self) -> dict[Setting, float]:
-        """Return the size of each setting."""
-        return {
-            self.fixed.with_options(**dict.fromkeys(self.names, size)): size for size in self.sizes
-        }
-
-    def widened(self, setting: Setting) -> Scale:
-        """Return the scale with one more size beyond the end at which the setting lies."""
-        size = self.settings().get(setting)
-        if len(self.sizes) == 1 or size not in (self.sizes[0], self.sizes[-1]):
-            return self
-        if size == self.sizes[0]:
-            return replace(self, sizes=(_beyond(size, self.sizes[1]), *self.sizes))
-        return replace(self, sizes=(*self.sizes, _beyond(size, self.sizes[-2])))
-
-
-def _beyond(end: float, before: float) -> float:
-    """Return the next size of a scale whose last two are given, to one digit."""
-    return float(f"{end * end / before:.1g}")
-
-
-def _scales(method: str, quick: bool) -> list[Scale]:
-    """Return the settings to try; those of ZO-SGD as published have the unit of a reward."""
-    sizes: tuple[float, ...] = (0.1,) if quick else SIZES
-    name, _, many = method.partition(" ")
-    decayed = {"step_decay": 0.99, "mu_decay": 0.99, "line_search": 0}
-    both = ("step", "mu")
-    if name == "cma-es":
-        return [Scale(_setting(name, m=5), ("sigma0",), sizes)]
-    if name == "zo-sgd":
-        by_value = _setting(name, m=5, baseline="mean", **decayed)
-        by_spread = Scale(by_value.with_options(scale="spread"), both, sizes)
-        steps = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-        published = Scale(by_value.with_options(mu=0.1), ("step",), steps)
-        return [by_spread] if quick else [published, by_spread]
-    if name == "scobo" and not quick:
-        sizes = sizes[1:5]  # its direction has length 1; other steps were much worse on Reacher
-    return [Scale(_setting(name, m=int(many or 5), **decayed), both, sizes)]
-
-
-def _setting(method: str, **options: Any) -> Setting:
-    return Setting(method).with_options(**options)
-
-
-Tried: TypeAlias = dict[tuple[Task, str], list[Scale]]
-"""The scales of a method on a task."""
-
-
-def _tuned(
-    context: FigureContext, tasks: Sequence[Task], methods: Sequence[str]
-) -> tuple[dict[tuple[Task, str], Setting], Tried]:
-    """Return the settings with the highest mean final reward on other seeds, at half length.
-
-    Scales are widened until the best setting does not lie at an end.
-    """
-    trying = {(t, method): _scales(method, context.quick) for t in tasks for method in methods}
-    for _ in range(MOST_WIDENINGS + 1):
-        best = _best_settings(context, trying)
-        widened = {
-            key: [scale.widened(best[key]) for scale in scales] for key, scales in trying.items()
-        }
-        if widened == trying:
-            break
-        trying = widened
-    return best, trying
-
-
-def _best_settings(context: FigureContext, trying: Tried) -> dict[tuple[Task, str], Setting]:
-    settings = {
-        key: [setting for scale in scales for setting in scale.settings()]
-        for key, scales in trying.items()
-    }
-    tried = {
-        (task, setting): _trials(task, setting, TUNING_SEEDS, task.queries // 2, 1)
-        for (task, _), group in settings.items()
-        for setting in group
-    }
-    rows = context.run(SWEEP, [trial for group in tried.values() for trial in group])
-    mean = {key: np.mean([rows[trial]["rewards"] for trial in tried[key]]) for key in tried}
-    return {
-        (task, method): max(group, key=lambda setting: mean[task, setting])
-        for (task, method), group in settings.items()
-    }
-
-
-def _trials(
-    task: Task, setting: Setting, seeds: Sequence[int], queries: int, evaluations: int
-) -> list[Trial]:
-    revision = optimizers.REGISTRY[setting.method].revision
-    about = (task.env, task.shared, task.horizon, setting, queries)
-    groups = [tuple(seeds[start : start + TOGETHER]) for start in range(0, len(seeds), TOGETHER)]
-    return [Trial(*about, group, task.episodes, evaluations, revision) for group in groups]
 
 
 def _claims(name: str, task: Task, found: Rewards) -> list[Claim]:

@@ -151,7 +151,7 @@ QUICK_STEPS = {"zo-ranksgd": (0.0, 1.0), "zo-sgd": (-1.0, 0.0), "scobo": (0.5, 1
 
 
 def descent_grid(method: str, quick: bool, mus: tuple[float, ...]) -> tuple[Setting, Axes]:
-    """Return the grid of a method that estimates directions; 10 + 5 points per round.
+    """Return the grid of a descent: 10 points estimate a direction, 5 search along it.
 
     All have η and μ; ZO-SGD also has the value that it subtracts.
     """

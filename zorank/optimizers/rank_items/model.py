@@ -4,11 +4,11 @@ log P(answers | u) = Σ w log σ(u_better − u_worse), the model of Bradley and
 u_i ~ N(0, s²). The posterior is a Gaussian at its mode whose precision is the Hessian. The spread
 s, in units of the judge's noise, climbs to the maximum of the evidence, a step with each answer.
 
-Items that nobody has compared keep the prior, so only the others are computed with. Up to
-MAX_DENSE of those the covariance is exact. Beyond, the mode is found by conjugate gradients, and
-variances by v_i = 1/(1/s² + Σ_j 1/(1/h_ij + v_j)), the effective resistance of item i if its
-neighbours were independent, in time and memory proportional to the number of comparisons; the
-spread then stays as it is.
+Items that nobody has compared keep the prior; only compared ones enter the computation. Up to
+MAX_DENSE compared items, the covariance is exact. Beyond, the mode is found by conjugate
+gradients, and variances by v_i = 1/(1/s² + Σ_j 1/(1/h_ij + v_j)), the effective resistance of item
+i if its neighbours were independent, in time and memory proportional to the number of comparisons;
+the spread then stays as it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_STEPS, TOLERANCE, LONGEST = 60, 1e-7, 3.0
 CG_STEPS, CG_TOLERANCE, SWEEPS = 80, 1e-6, 12
 """Conjugate gradients, and the iterations of the variances."""
 
-GAPS = 64
+MAX_LAGS = 64
 """How many differences of rank the certainty of an order is averaged over."""
 
 
@@ -88,16 +88,16 @@ class Posterior:
         return np.argsort(-self.mean, kind="stable")
 
     def certainty(self) -> float:
-        """Return the expected share of pairs that `order` has the right way round.
+        """Return the expected share of pairs that `order` orders correctly.
 
-        With more than GAPS + 1 items, it is averaged over evenly spaced differences of rank.
+        With more than MAX_LAGS + 1 items, it is averaged over evenly spaced differences of rank.
         """
         order, n = self.order(), len(self.mean)
         if n < 2:
             return 1.0
-        gaps = np.unique(np.linspace(1, n - 1, min(n - 1, GAPS)).round().astype(int))
-        shares = [float(self.probability(order[:-g], order[g:]).mean()) for g in gaps]
-        return float(np.average(shares, weights=n - gaps))
+        lags = np.unique(np.linspace(1, n - 1, min(n - 1, MAX_LAGS)).round().astype(int))
+        shares = [float(self.probability(order[:-g], order[g:]).mean()) for g in lags]
+        return float(np.average(shares, weights=n - lags))
 
 
 def fit(edges: Edges, n: int, before: Posterior) -> Posterior:
@@ -123,7 +123,7 @@ def _nearby(spread: float) -> list[float]:
 
 
 def _log_evidence(edges: Edges, u: Vector, spread: float) -> float:
-    """Return the log-probability of answers and spread, up to a constant, after Laplace."""
+    """Return the log-probability of answers and spread, up to a constant (Laplace)."""
     u = _mode(edges, u, spread)
     p = _upset(edges, u)
     hessian = _hessian(edges, edges.weight * p * (1 - p), spread, len(u))

@@ -39,7 +39,7 @@ PROBIT = 1.702
 """Φ(z) is about 1/(1 + exp(−1.702 z)), to within 0.01."""
 
 MAX_SKIPS = 2
-"""An item that was shown so often without being compared is not shown again."""
+"""An item that was shown this often without being compared is not shown again."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -285,7 +285,7 @@ def _centres(state: LooksState, slate: Slate) -> tuple[Vector, ...]:
 
 
 def _looks_on(state: LooksState, slate: Slate) -> dict[bytes, Vector]:
-    """Return the looks on a slate by digest; rows before its own are of earlier candidates."""
+    """Return the looks on a slate by digest; its first rows may belong to earlier candidates."""
     if slate.looks is None:
         return {}
     shown = [digest(x) for x in slate]

@@ -17,7 +17,7 @@ MAX_CANDIDATES = 2000
 """The largest slate: the time of an answer grows with its cube."""
 
 MAX_COORDINATE = 1e140
-"""Beyond so many sigma0 a squared distance overflows."""
+"""Beyond this many sigma0 a squared distance overflows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 A candidate is N(0, I): first the weights of a blend of the noise of several seeds, if the noise is
 tuned, then one coordinate for each tuned widget; its value is at Φ(coordinate) of its range.
-`workflow` reads and changes workflows, `widgets` says what is tuned, `client` and `jobs` speak
-with ComfyUI, and `zorank_noise` is a node for its side.
+`workflow` reads and changes workflows, `widgets` reads what is tuned, `client` and `jobs` call
+ComfyUI, and `zorank_noise` is a node that ComfyUI loads.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ComfyUI:
         tune: the widgets that change, such as "3.cfg:4..9, 10.strength_model:0..1.5".
         noise: the number of seeds whose noise is blended; 0 leaves the noise as it is.
         output: the node whose picture is shown, by id or title; by default the last one.
-        timeout: seconds without news from ComfyUI after which a picture is given up.
+        timeout: seconds without progress in ComfyUI after which a picture is given up.
         url: of ComfyUI.
     """
 
@@ -233,16 +233,16 @@ OPTIONS: Mapping[str, Any] = {"tune": "", "noise": 0, "output": "", "timeout": 6
 
 
 def _restored(url: str, **options: Any) -> ComfyUI:
-    """Make the renderer of a run without asking ComfyUI, which may be away."""
+    """Make the renderer of a run without asking ComfyUI, which may not be running."""
     text = options.get("workflow")
     if not isinstance(text, str) or not text.lstrip().startswith("{"):
         raise InvalidInput(f"the workflow must be JSON in the API format, found {short(text)}")
     named = widgets.parse(str(options.get("tune", "")), workflow.parse(text))
     for widget in named:
         if widget.range is None:
-            raise InvalidInput(f"give the range of {widget}, such as {widget}:0..1")
+            raise InvalidInput(f"the range of {widget} is missing; give it, such as {widget}:0..1")
     if not named and not options.get("noise"):
-        raise InvalidInput("tune or noise must be given: nothing would change otherwise")
+        raise InvalidInput("nothing is tuned, so all pictures would be equal; give tune or noise")
     return ComfyUI(url=url, **options)
 
 
@@ -256,7 +256,7 @@ def _text(given: str) -> str:
             raise InvalidInput(f"the workflow {given} is larger than {workflow.MAX_BYTES:,} bytes")
         found = path.read_text("utf-8")
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text"
+        reason = getattr(error, "strerror", None) or "it is not a text"
         raise InvalidInput(
             f"the workflow {short(given)} cannot be read ({reason}); name a file in the API format"
         ) from error
@@ -267,7 +267,11 @@ def _exhibit(file: bytes, what: str) -> Exhibit:
     """Encode a picture again: without the metadata in which ComfyUI stores the workflow."""
     try:
         return Exhibit("image/jpeg", jpeg(opened(file)))
-    except (OSError, ValueError, SyntaxError) as error:  # Pillow's, for files that are no pictures
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+    ) as error:  # the file is not a picture
         raise RenderError(
             f"{what} that ComfyUI sent cannot be decoded ({error}); {UNCHANGED}: try again"
         ) from error

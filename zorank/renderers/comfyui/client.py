@@ -1,4 +1,4 @@
-"""ComfyUI's HTTP interface, as far as it is used. Every failure is one sentence.
+"""A client of ComfyUI's HTTP interface. Every failure is one sentence.
 
 Requests go to one address only: redirects and proxies are not followed.
 """
@@ -26,7 +26,7 @@ UNCHANGED = "the run is unchanged"
 
 @dataclass(frozen=True)
 class Client:
-    """Speaks with the ComfyUI at one URL.
+    """Sends requests to the ComfyUI at one URL.
 
     Attributes:
         url: such as http://127.0.0.1:8188; a path is kept.
@@ -45,7 +45,7 @@ class Client:
         return "ws" + self.url.removeprefix("http") + "/ws"
 
     def object_info(self, kinds: Sequence[str]) -> dict[str, Any]:
-        """Return what ComfyUI says about these kinds of nodes; unknown ones are missing."""
+        """Return ComfyUI's description of these kinds of nodes; unknown ones are missing."""
         found: dict[str, Any] = {}
         for kind in kinds:
             answer = self._json("GET", f"/object_info/{quote(kind, safe='')}")
@@ -64,7 +64,7 @@ class Client:
         raise self._unexpected(status, "/prompt")
 
     def history(self, prompt_id: str) -> dict[str, Any] | None:
-        """Return what became of a workflow; None while it is not finished."""
+        """Return the result of a workflow; None while it is not finished."""
         found = self._json("GET", f"/history/{quote(prompt_id, safe='')}")
         entry = found.get(prompt_id) if isinstance(found, dict) else None
         return entry if isinstance(entry, dict) else None
@@ -92,7 +92,7 @@ class Client:
         quick = Client(self.url, min(self.seconds, 5.0))
         with contextlib.suppress(RenderError):
             quick._request("POST", "/queue", {"delete": list(prompt_ids)})
-            # Older servers stop whatever runs, so it must be ours.
+            # Older servers stop any running workflow, so check that it is ours.
             for prompt_id in set(quick.queue()[0]) & set(prompt_ids):
                 quick._request("POST", "/interrupt", {"prompt_id": prompt_id})
 

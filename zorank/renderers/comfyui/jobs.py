@@ -1,7 +1,7 @@
-"""Runs workflows on a ComfyUI: queues them, follows them, and takes back what nobody waits for.
+"""Runs workflows on a ComfyUI: queues them, follows them, and cancels abandoned ones.
 
 A websocket brings progress, previews and the end of a workflow; whether it has ended, and how, is
-read from `/history`. So a socket that fails costs the progress only: the history is then polled.
+read from `/history`. If the socket fails, only progress is lost: the history is then polled.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Job:
     outputs: Mapping[str, Any] | None = None
 
     def advance(self, node: str | None, part: float = 0.0) -> None:
-        """Note that this share of a node is done, and everything of those before it."""
+        """Note that this share of a node is done, and all of the nodes before it."""
         weights = weights_of_work(self.nodes)
         finished = sum(weights.get(each, 0.0) for each in self.done - {node})
         now = finished + min(max(part, 0.0), 1.0) * weights.get(node or "", 0.0)
@@ -71,7 +71,7 @@ class Work:
 
     Attributes:
         client: where they run.
-        patience: seconds without any news after which they are given up.
+        patience: seconds without progress after which they are given up.
         progress: called often with the shares of all jobs; if it raises, they are given up.
         preview: called with the position of a job and an intermediate picture.
     """
@@ -102,7 +102,7 @@ class Work:
     def _submit(self, nodes: Nodes, client_id: str) -> None:
         job = Job(nodes, str(uuid.uuid4()))
         self.jobs.append(job)
-        _unfinished()[job.prompt_id] = self.client  # also if the answer never arrives
+        _unfinished()[job.prompt_id] = self.client  # cancelled even if the response never arrives
         found = self.client.submit(nodes, client_id, job.prompt_id)
         if found != job.prompt_id:
             del _unfinished()[job.prompt_id]
@@ -138,7 +138,7 @@ class Work:
             message = socket.recv(timeout=min(TICK_SECONDS, self.patience))
         except TimeoutError:
             return time.monotonic() - self.polled > min(QUIET_SECONDS, self.patience)
-        except Exception as error:  # the library has many
+        except Exception as error:  # websockets raises errors of many types
             raise _SocketFailed from error
         if isinstance(message, bytes):
             self._show(message)
@@ -174,7 +174,7 @@ class Work:
         """Read what has ended; raise if a workflow failed or was lost."""
         self.polled = time.monotonic()
         queue = self.client.queue()
-        if queue != self.queue:  # others are served, so it moves
+        if queue != self.queue:  # a moving queue counts as progress
             self.news, self.queue = time.monotonic(), queue
         for job in self._waiting():
             entry = self.client.history(job.prompt_id)
@@ -186,7 +186,7 @@ class Work:
                 self._check_lost(job)
 
     def _check_lost(self, job: Job) -> None:
-        """Raise unless it ended between the two answers."""
+        """Raise unless the workflow ended between the two requests."""
         known = [prompt_id for ids in self.client.queue() for prompt_id in ids]
         if job.prompt_id not in known and self.client.history(job.prompt_id) is None:
             raise RenderError(
@@ -234,7 +234,7 @@ def _socket(client: Client, client_id: str) -> Iterator[Any]:
                     open_timeout=client.seconds,
                     close_timeout=CLOSE_SECONDS,
                     max_size=MAX_MESSAGE,
-                    max_queue=None,  # a full one would delay the end of the connection
+                    max_queue=None,  # a full queue would delay closing
                 )
             )
         except ConnectionRefusedError as error:

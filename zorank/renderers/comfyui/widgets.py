@@ -17,13 +17,13 @@ from zorank.renderers.comfyui.workflow import Nodes, find, is_link, label, title
 from zorank.spaces import Float, SearchSpace
 
 ObjectInfo: TypeAlias = Mapping[str, Any]
-"""What ComfyUI says about kinds of nodes.
+"""ComfyUI's description of kinds of nodes.
 
 class_type → {"input": {"required": {name: [type, details]}}, "output_node": …}.
 """
 
 WIDEST = 1e4
-"""The widest range that is taken from ComfyUI; wider ones are no limits but a lack of them."""
+"""The widest range that is taken from ComfyUI; wider ones only mean that there is no limit."""
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"\s*({_NUMBER})\s*\.\.\s*({_NUMBER})\s*")
@@ -40,7 +40,7 @@ class Widget:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Where its value is."""
+        """The key of its value in a workflow: node id and input."""
         return self.node_id, self.name
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ def _parse_one(text: str, nodes: Nodes) -> Widget:
     value = inputs[name]
     if is_link(value):
         raise InvalidInput(
-            f"{node_id}.{name} is linked to another node, so it is no widget; "
+            f"{node_id}.{name} is linked to another node, so it is not a widget; "
             f"tune a widget of {label(nodes, value[0])}"
         )
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -105,7 +105,8 @@ def _checked_one(widget: Widget, nodes: Nodes, info: ObjectInfo) -> Widget:
         )
     if not high - low <= WIDEST:
         raise InvalidInput(
-            f"ComfyUI declares no narrow range of {place}; give one, such as {place}:0..1"
+            f"ComfyUI declares the range {low:g}..{high:g} of {place}, which is too wide; give "
+            f"one, such as {place}:0..1"
         )
     return Widget(widget.node_id, widget.name, Float(low, high))
 

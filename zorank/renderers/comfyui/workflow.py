@@ -42,7 +42,7 @@ def parse(text: str) -> dict[str, dict[str, Any]]:
         )
     if not isinstance(found, dict) or not found:
         raise InvalidInput(
-            f"a workflow is a JSON object of nodes, found {short(found)}; {_EXPORT}"
+            f"a workflow must be a JSON object of nodes, found {short(found)}; {_EXPORT}"
         )
     for node_id, node in found.items():
         _check_node(node_id, node)

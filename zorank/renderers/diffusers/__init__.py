@@ -227,9 +227,9 @@ class Diffusers:
             return models.given(self.pipeline)
         if self.pipeline and not self.model:
             raise InvalidInput(
-                f"this run was made with {self.pipeline}, which no file has; open it in a Python "
-                "program with Diffusers(pipeline=...), or name the same model's folder: zorank "
-                "runs set NAME model=FOLDER"
+                f"this run was made with {self.pipeline}, which is not in a file; open it in a "
+                "Python program with Diffusers(pipeline=...), or name the same model's folder: "
+                "zorank runs set NAME model=FOLDER"
             )
         loras = adapters.parse(self.lora)
         return models.load(self.model, self.device, self.dtype, loras, self.config)
@@ -240,7 +240,7 @@ class Diffusers:
         return WeightRange(stated, self.adapter_limit, self.adapter_total, self.adapter_spread)
 
     def _sampling(self, model: Model) -> Sampling:
-        """Return how pictures are made; a photo has the model's size and its own shape."""
+        """Return the sampling; with a photo, in the model's size and the photo's shape."""
         width, height = self.width, self.height
         photo = photos.Photo(self.image, self.strength) if self.image else None
         if photo is not None and not width:
@@ -252,7 +252,7 @@ class Diffusers:
         return Sampling(*how, self.noise_seed, photo)
 
     def layout(self, model: Model | None = None) -> Layout:
-        """Return what the coordinates of a candidate are."""
+        """Return the layout of a candidate's coordinates."""
         model = model or self._model()
         with model.lock:
             encoded = self._encoded(model)
@@ -262,7 +262,7 @@ class Diffusers:
         if "prompt" in parts and "prompt_embeds" not in encoded:
             kind = type(model.pipeline).__name__
             raise InvalidInput(
-                f"the prompt of a {kind} cannot be tuned: it takes no embedding of ours; "
+                f"the prompt of a {kind} cannot be tuned, because it takes no prompt embedding; "
                 "tune latents or guidance"
             )
         how = (self.prompt_rank, self.guidance, self.guidance_spread, self.noise_seed)

@@ -1,4 +1,4 @@
-"""Finds the files of a model, and says in one sentence what is wrong with them.
+"""Finds and checks the files of a model; every error is one sentence.
 
 A model is the folder of a pipeline, the hub id of a downloaded one, or a single .safetensors file
 with the configuration of its family beside it. Nothing heavy is imported here.
@@ -31,8 +31,8 @@ def locate(name: str) -> Path:
     """Return the folder or the single file of a model from its path or hub id."""
     if not name:
         raise InvalidInput(
-            "say which model is to paint: the folder of a diffusers pipeline, a .safetensors "
-            "file, or the hub id of one that was downloaded, as --model or in the field Model"
+            "no model is given; name the folder of a diffusers pipeline, a .safetensors file, or "
+            "the hub id of a downloaded one, with --model or in the field Model"
         )
     path = Path(name).expanduser()
     if not path.exists():

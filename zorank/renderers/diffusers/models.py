@@ -133,7 +133,7 @@ def _load(place: Path, device: str, dtype: str, loras: Sequence[Adapter], config
             import peft  # noqa: F401  (diffusers applies LoRAs with it)
     except ModuleNotFoundError as error:
         raise missing(error) from error
-    for library in (diffusers, transformers):  # our own errors are enough
+    for library in (diffusers, transformers):  # zorank raises errors of its own
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
     folder = _config_of(place, config) if place.is_file() else place
@@ -149,7 +149,7 @@ def _load(place: Path, device: str, dtype: str, loras: Sequence[Adapter], config
         pipeline.to(device)
     names = adapters.load(pipeline, loras, str(place))
     pipeline.set_progress_bar_config(disable=True)
-    torch.backends.cudnn.benchmark = False  # it may choose another algorithm each time
+    torch.backends.cudnn.benchmark = False  # benchmark mode may choose another algorithm each time
     torch.backends.cudnn.deterministic = True
     model = Model(pipeline, device, number, pipeline.scheduler, names)
     model.prompts_differ = bool(names) and adapters.change_text(pipeline)
@@ -205,7 +205,7 @@ def check_kind(name: str, kind: Any, where: str, diffusers: Any) -> None:
     if kind is None:
         raise InvalidInput(
             f"the pipeline {where} is a {name}, which diffusers {diffusers.__version__} does "
-            "not know; a newer diffusers may"
+            "not know; upgrade diffusers"
         )
     takes = inspect.signature(kind.__call__).parameters
     lacks = [needed for needed in ("prompt", "latents", "height") if needed not in takes]

@@ -36,7 +36,7 @@ def drawn(seed: Seed, shape: tuple[int, ...]) -> NDArray[np.float32]:
 
 
 def cuda_normal(seed: int, count: int) -> NDArray[np.float32]:
-    """Return what the first call of torch.randn draws on a GPU that draws them at once."""
+    """Return the first draws of torch.randn on a GPU with enough threads for one pass."""
     words = philox(seed, count).astype(np.float64)
     radius = (words[0] + 0.5) / WORD  # in (0, 1)
     angle = 2.0 * math.pi * (words[1] + 0.5) / WORD

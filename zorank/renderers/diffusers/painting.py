@@ -1,4 +1,4 @@
-"""From points to pictures: the only place where a pipeline is called.
+"""Renders points: the only place where a pipeline is called.
 
 The pipeline itself scales the latents it is given to its sampler's first noise level, as it does
 with noise that it draws.
@@ -33,12 +33,12 @@ MOST_PROMPTS = 64
 
 
 OUT_OF_MEMORY = ("out of memory", "not enough memory", "can't allocate memory")
-"""What torch says if a GPU or this machine has no memory left."""
+"""Parts of torch's messages if a GPU or this machine has no memory left."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """How pictures are made of points.
+    """The settings of sampling.
 
     Attributes:
         sampler, spacing: see `samplers`.
@@ -151,20 +151,6 @@ def paint(
 
     model.weigh(points[0].weights)
     scheduler = samplers.make(sampling.sampler, model.scheduler, sampling.spacing)
-    previews = Previews(scheduler) if preview is not None else None
-
-    def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
-        progress((step + 1) / (pipeline.num_timesteps + 1))  # decoding is one more
-        if (
-            preview is not None
-            and previews is not None
-            and previews.due(step, pipeline.num_timesteps)
-        ):
-            pictures = previews.pictures(pipeline)
-            if pictures is not None:
-                preview(pictures)
-        return kept
-
     noise = torch.from_numpy(np.stack([point.latents for point in points]))
     given = {
         **_repeated(encoded, len(points)),
@@ -172,7 +158,7 @@ def paint(
         "guidance_scale": points[0].guidance,
         "generator": samplers.generators(scheduler, sampling.seed, len(points)),
         "output_type": "np",
-        "callback_on_step_end": after_step,
+        "callback_on_step_end": _after_step(scheduler, progress, preview),
     }
     if points[0].prompt is not None:
         moved = _moved_prompts(given["prompt_embeds"], points, sampling.prompt_spread)
@@ -184,10 +170,30 @@ def paint(
         images = np.asarray(pipeline(**known).images)
     if not np.isfinite(images).all():
         raise RenderError(
-            "the model computed no numbers (NaN): half precision may be too small for it; "
-            "set dtype to float32"
+            "the model returned NaN: half precision may be too small for it; set dtype to float32"
         )
     return list((images * 255).round().astype(np.uint8))
+
+
+def _after_step(
+    scheduler: Any, progress: Progress, preview: Preview | None
+) -> Callable[..., dict[str, Any]]:
+    """Return the function that diffusers calls after each step, to report it."""
+    previews = Previews(scheduler) if preview is not None else None
+
+    def after_step(pipeline: Any, step: int, _: Any, kept: dict[str, Any]) -> dict[str, Any]:
+        progress((step + 1) / (pipeline.num_timesteps + 1))  # the last part is the decoding
+        if (
+            preview is not None
+            and previews is not None
+            and previews.due(step, pipeline.num_timesteps)
+        ):
+            pictures = previews.pictures(pipeline)
+            if pictures is not None:
+                preview(pictures)
+        return kept
+
+    return after_step
 
 
 @contextmanager

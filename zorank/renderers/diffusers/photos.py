@@ -45,7 +45,7 @@ def size_of(file: str, default: tuple[int, int], scale: int) -> tuple[int, int]:
     """Return a width and height like the photo's, with about the pixels of the default size."""
     with _opened(file) as image:
         width, height = image.size
-        if image.getexif().get(0x0112, 1) > 4:  # it lies on its side
+        if image.getexif().get(0x0112, 1) > 4:  # EXIF turns it by 90°
             width, height = height, width
     factor = (default[0] * default[1] / (width * height)) ** 0.5
     block = BLOCK * scale
@@ -70,7 +70,7 @@ def started(
 
     pipeline.prepare_latents = prepare
     try:
-        shown = torch.cat([pixels / 2 + 0.5] * len(noise))  # the call takes them from 0 to 1
+        shown = torch.cat([pixels / 2 + 0.5] * len(noise))  # the call takes pixels from 0 to 1
         yield pipeline, {"image": shown, "strength": photo.strength}
     finally:
         del pipeline.prepare_latents
@@ -105,7 +105,7 @@ def _unfit(name: str) -> InvalidInput:
 def _encoded(model: Model, file: str, width: int, height: int) -> tuple[Any, Any]:
     """Return the photo's pixels, from -1 to 1, and its latents; encoded once."""
     path = Path(file).expanduser()
-    with _opened(file):  # it may be gone by now
+    with _opened(file):  # raises if the file was removed
         key = (str(path), path.stat().st_mtime_ns, width, height)
     if key not in model.photos:
         if len(model.photos) >= MOST_ENCODED:

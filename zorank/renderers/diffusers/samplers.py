@@ -43,9 +43,9 @@ def check_name(sampler: str) -> None:
     """Raise for an unsupported sampler, with the reason."""
     if sampler not in SAMPLERS:
         raise InvalidInput(
-            f"the sampler {sampler!r} is not on offer: a point must always give the same picture, "
-            "so only samplers that add no noise on the way can be used, or LCM's, whose noise "
-            "has a fixed seed (no ancestral, SDE or DDPM sampler); choose "
+            f"the sampler {sampler!r} is not supported: a point must always give the same "
+            "picture, so only samplers that add no noise on the way can be used, or LCM's, whose "
+            "noise has a fixed seed (no ancestral, SDE or DDPM sampler); choose "
             f"{', '.join(SAMPLERS[:-1])} or {SAMPLERS[-1]}"
         )
 
@@ -60,8 +60,8 @@ def make(sampler: str, saved: Any, spacing: str = "own") -> Any:
     if sampler == "own":
         if (noise := _noise_of(kind, settings)) is not None:
             raise InvalidInput(
-                f"this pipeline's own sampler, {kind}, {noise}, so a point would have no picture "
-                "of its own; choose sampler dpm++, ddim or euler"
+                f"this pipeline's own sampler, {kind}, {noise}, so a point would not always "
+                "give the same picture; choose sampler dpm++, ddim or euler"
             )
         return _like(saved, type(saved), **spaced)
     if kind.startswith("FlowMatch"):

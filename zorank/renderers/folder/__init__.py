@@ -49,12 +49,12 @@ class Folder:
 
     @cached_property
     def source(self) -> FolderFiles | Table:
-        """What the things are read from."""
+        """The folder or the table that the things are read from."""
         return source_of(self.path)
 
     @cached_property
     def listed(self) -> Manifest:
-        """What is ranked."""
+        """The manifest of the things to rank."""
         return Manifest.parse(self.manifest) if self.manifest else self.source.scan()[0]
 
     @property
@@ -64,7 +64,7 @@ class Folder:
 
     @property
     def title(self) -> str:
-        """Say what is ranked."""
+        """The number and kind of the things, and the folder's name."""
         return f"{self.listed.title} of {Path(self.path).resolve().name}"
 
     def item_names(self) -> list[str]:
@@ -190,7 +190,7 @@ def source_of(path: str) -> FolderFiles | Table:
 
 
 def folder_kind(path: str) -> tuple[RendererKind, list[str]]:
-    """Return what a studio offers for a folder or a table, and what was left out, in sentences."""
+    """Return the kind that a studio offers for a folder, and sentences about files left out."""
     source = source_of(path)
     manifest, left_out = source.scan()
     root = str(source.root)
@@ -213,5 +213,5 @@ def _restored(root: str, folder: str = "", manifest: str = "") -> Folder:
     """Make the renderer of a run; `folder` only says where its files were when it was created."""
     made = Folder(root, manifest)
     if manifest and folder != root:
-        made.check()  # another folder may have the same files, but need not
+        made.check()  # raises if the folder has other files
     return made

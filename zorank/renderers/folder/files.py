@@ -27,7 +27,7 @@ _SCRIPTS = {".svg": "SVG", ".svgz": "SVG", ".html": "HTML", ".htm": "HTML"}
 
 @dataclass
 class LeftOut:
-    """Why files of a folder are not ranked: reason → names."""
+    """The files of a folder that are not ranked: reason → names."""
 
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class FolderFiles:
             item = self._item(entry, kind, left_out)
             if item is not None:
                 found[kind.name].append(item)
-        chosen = max(KINDS, key=lambda kind: len(found[kind.name]))  # the first of equals
+        chosen = max(KINDS, key=lambda kind: len(found[kind.name]))  # of equal files, the first
         for kind in KINDS:
             if kind is not chosen:
                 for item in found[kind.name]:
@@ -115,7 +115,7 @@ class FolderFiles:
             elif not entry.is_file(follow_symlinks=False):
                 left_out.add(entry.name, "links are not followed; copy the file")
             elif not _is_plain(entry.name):
-                left_out.add(entry.name, "the name has control characters or is no text; rename")
+                left_out.add(entry.name, "the name has control characters or is not text; rename")
             else:
                 yield entry, kind
 

@@ -46,7 +46,7 @@ def _by_signature(
     return media_type
 
 
-# Where a file of each media type has one of its signatures.
+# By media type: the position of the signature in a file, and the possible signatures.
 _PICTURES = {
     "image/jpeg": (0, (b"\xff\xd8\xff",)),
     "image/png": (0, (b"\x89PNG\r\n\x1a\n",)),

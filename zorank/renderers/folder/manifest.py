@@ -17,7 +17,7 @@ from zorank.errors import InvalidInput
 MAX_ITEMS = 100_000
 MAX_NAME = 200
 ENDS = 64 * 1024
-"""A digest covers so many bytes at the beginning and at the end of a file, and its size."""
+"""A digest covers this many bytes at the beginning and at the end of a file, and its size."""
 
 _LINE = re.compile(r"([0-9a-f]{16}) (\d{1,15}) ([^\x00-\x1f\x7f]{1,1000})")
 
@@ -32,7 +32,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a run ranks.
+    """The things that a run ranks.
 
     Attributes:
         kind: picture, sound, text, or row for a table.

@@ -75,7 +75,9 @@ class Table:
     def _text(self) -> str:
         try:
             if self.root.stat().st_size > LARGEST:
-                raise InvalidInput(f"{self.root} is larger than {LARGEST // MIB} MiB")
+                raise InvalidInput(
+                    f"{self.root} is too large: a table may have {LARGEST // MIB} MiB"
+                )
             return self.root.read_bytes().decode("utf-8-sig")
         except OSError as error:
             raise InvalidInput(f"{self.root} cannot be read: {error.strerror}") from error
@@ -85,7 +87,7 @@ class Table:
     def _dialect(self) -> type[csv.Dialect]:
         usual = TABLES.get(self.root.suffix.lower(), ",")
         first = self._text().split("\n", 1)[0]
-        best = max((usual, ",", ";", "\t"), key=first.count)  # the usual one if they are equal
+        best = max((usual, ",", ";", "\t"), key=first.count)  # ties: the usual delimiter
 
         class Found(csv.excel):
             delimiter = best

@@ -97,9 +97,9 @@ class RendererKind:
         return self.options.keys() >= set(options)
 
     def filled(self, given: Mapping[str, Any]) -> RendererKind:
-        """Return this kind with other defaults for new runs, from whoever starts the program.
+        """Return this kind with other defaults for new runs, as given when the program starts.
 
-        A file that an option names is taken over, now and again for every new run.
+        A file that an option names is copied now, and copied again for every new run.
         """
         files = {o: take for o, take in properties(self.maker, "file").items() if o in given}
         values = {**given, **{option: take(given[option]) for option, take in files.items()}}
@@ -107,7 +107,7 @@ class RendererKind:
         def taken_again() -> dict[str, Any]:
             found = dict(self.current())
             for option, take in files.items():
-                with suppress(InvalidInput):  # it has been moved: what was taken is used
+                with suppress(InvalidInput):  # the file was moved: use the earlier copy
                     found[option] = take(given[option])
             return found
 
@@ -182,7 +182,7 @@ def _options_of(maker: Any) -> dict[str, Any]:
 
 
 def _always(resolved: ResolvedRenderer) -> Callable[..., Renderer]:
-    """Return a maker of one renderer; if it stores options with runs, it takes them again."""
+    """Return a maker that always returns this renderer, with the stored options of a run."""
     again = resolved.with_options
 
     def ready_made() -> Renderer:

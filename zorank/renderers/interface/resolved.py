@@ -136,7 +136,6 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
     declared: Any = getattr(renderer, "space", None)
     named = isinstance(declared, Mapping | SearchSpace)
     parameters = SearchSpace.of(declared) if named else None
-    example = np.full(parameters.dim if parameters else 1, 0.1)
     return ResolvedRenderer(
         renderer,
         name,
@@ -149,12 +148,7 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         tells_progress=takes_parameter(renderer, "progress"),
         shows_previews=takes_parameter(renderer, "preview"),
         check=method(renderer, "check") or (lambda: None),
-        warm_up=method(renderer, "warm_up")
-        or (
-            (lambda: renderer.render([np.full(renderer.dim, 0.1)]))
-            if parameters is None
-            else (lambda: renderer.render([parameters.decode_normal(example)]))
-        ),
+        warm_up=method(renderer, "warm_up") or (lambda: _render_one(renderer, parameters)),
         drift=method(renderer, "drift") or (lambda candidate: None),
         start=method(renderer, "start"),
         stored_options=method(renderer, "stored_options") or dict,
@@ -167,6 +161,15 @@ def resolve(renderer: Any, name: str = "") -> ResolvedRenderer:
         item_names=method(renderer, "item_names"),
         absent=method(renderer, "absent") or (lambda candidate: False),
     )
+
+
+def _render_one(renderer: Renderer, parameters: SearchSpace | None) -> None:
+    """Render a candidate, or the parameters that it stands for."""
+    if parameters is None:
+        renderer.render([np.full(renderer.dim, 0.1)])
+    else:
+        example: Any = parameters.decode_normal(np.full(parameters.dim, 0.1))
+        renderer.render([example])
 
 
 def _has_field(renderer: Any, name: str) -> bool:

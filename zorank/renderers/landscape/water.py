@@ -36,7 +36,7 @@ def _water(picture: Array, deep: Array, scene: Scene) -> Array:
 
 
 def _mirrored(picture: Array, source: Array, scene: Scene) -> Array:
-    """What the picture shows above the horizon at these rows, pixel column by pixel column."""
+    """The picture above the horizon at these rows, pixel column by pixel column."""
     row = clamp(source / scene.pixel - 0.5, 0, scene.light.level / scene.pixel - 1.5)
     above = row.astype(np.intp)
     amount = (row - above).astype(np.float32)

@@ -80,7 +80,6 @@ class Style:
     size: int = option(512, "The longest side in pixels.")
 
     # Without annotations these are not fields: a stored configuration has only the options.
-    space = "gaussian"
     title = "Style"
     description = "Your own photo, painted: find the style you like."
     export_name = "style.json"

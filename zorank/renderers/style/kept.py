@@ -2,8 +2,9 @@
 
 A photo has a folder named by the digest of its content, and in it a file for each run that uses
 it. It is removed with the last of these runs; one that no run uses is removed after a day, when
-another one is added. Processes need no locks: a run marks the photo first and looks for it then,
-and a photo is taken away first and its marks are counted then, so neither misses the other.
+another one is added. Processes need no locks: a run first adds its mark and then checks that the
+photo exists; a removal first renames the photo and then looks for marks. So a photo that a run
+uses is never removed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from zorank.errors import InvalidInput, required_by
 from zorank.renderers.style.photos import LARGEST_FILE, harmless
 
 KEPT = "kept:"
-"""How the option of a kept photo begins."""
+"""The prefix of the option of a kept photo."""
 UNUSED_SECONDS = 24 * 3600.0
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _PHOTO, _AWAY, _RUN = "photo.jpg", "photo.away", "run-"
@@ -52,7 +53,7 @@ class KeptPhotos:
 
     @classmethod
     def of_user(cls) -> KeptPhotos:
-        """Return those of this user, in the folder that also has the studio's token."""
+        """Return the photos of this user, in the folder that also has the studio's token."""
         with required_by("photos", "platformdirs", "sql"):
             from platformdirs import user_data_path
         return cls(Path(user_data_path("zorank")) / "photos")
@@ -69,8 +70,8 @@ class KeptPhotos:
             _write(place / _PHOTO, photo)
         except OSError as error:
             raise InvalidInput(
-                f"the photo cannot be kept in {self.folder}: {error.strerror}; make room there, "
-                "or give the folder to this user"
+                f"the photo cannot be kept in {self.folder}: {error.strerror}; free disk space, "
+                "or let this user write to the folder"
             ) from error
         return KEPT + digest
 
@@ -112,14 +113,14 @@ class KeptPhotos:
         try:
             return [place for place in self.folder.iterdir() if _DIGEST.fullmatch(place.name)]
         except OSError:
-            return []  # nothing has been kept
+            return []  # there is no folder yet
 
     def _place(self, option: str) -> Path:
         return self.folder / only_kept(option).removeprefix(KEPT)
 
 
 def read_file(path: str) -> bytes:
-    """Return the content of a photo's file; of a larger one, enough to refuse it."""
+    """Return the content of a photo's file, at most one byte more than is allowed."""
     try:
         with open(path, "rb") as file:
             return file.read(LARGEST_FILE + 1)
@@ -134,7 +135,7 @@ def keep_file(path: str) -> str:
 
 
 def _remove_without_runs(place: Path) -> None:
-    """Remove a photo unless a run uses it, also if one begins to at this moment."""
+    """Remove a photo unless a run uses it or begins to use it at this moment."""
     with contextlib.suppress(OSError):
         os.replace(place / _PHOTO, place / _AWAY)
     if any(each.name.startswith(_RUN) for each in place.iterdir()):

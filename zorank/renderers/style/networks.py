@@ -29,7 +29,7 @@ STYLES = 26
 """The number of styles that can be mixed."""
 
 CANVAS = 384
-"""Pixels per side of what "transform" paints."""
+"""Pixels per side of the paintings of "transform"."""
 
 _FILES = {
     "predict": "arbitrary_predict.onnx",
@@ -85,7 +85,7 @@ def fingerprint() -> str:
 
 
 def _padded(picture: Array32, rows: int, columns: int) -> Array32:
-    """Continue a picture below and to the right by its mirror image."""
+    """Pad a picture at the bottom and the right by reflection."""
     widths = ((0, rows), (0, columns), (0, 0))
     return np.ascontiguousarray(np.pad(picture, widths, mode="symmetric"), np.float32)
 

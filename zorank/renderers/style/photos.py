@@ -1,6 +1,6 @@
-"""Photos from anywhere, made harmless: decoded, set upright, made smaller, and encoded again.
+"""Sanitises photos: decodes them, turns them upright, reduces them and encodes them again.
 
-What comes out is a JPEG of pixels only, without metadata, profile, thumbnail or further frames.
+The result is a JPEG of pixels only, without metadata, profile, thumbnail or further frames.
 JPEG, PNG and WebP are read by Pillow's decoders of these formats and no others. A file that is too
 large, damaged or something else is refused in one sentence. The size in pixels is read and checked
 before anything is decoded.
@@ -18,12 +18,12 @@ from zorank.types import Array32
 
 FORMATS = ("JPEG", "PNG", "WEBP")
 LARGEST_FILE = 20 * 2**20
-"""Bytes of a photo that is taken."""
+"""The largest accepted photo, in bytes."""
 MAX_PIXELS = 64_000_000
 LEAST_SIDE = 32
 LONGEST_RATIO = 6
 KEPT_SIDE = 1024
-"""The longest side of what is kept; the networks work on fewer pixels."""
+"""The longest side of kept photos; the networks work on fewer pixels."""
 
 
 def harmless(content: bytes) -> bytes:
@@ -32,8 +32,8 @@ def harmless(content: bytes) -> bytes:
         raise InvalidInput("the photo is an empty file; choose another one")
     if len(content) > LARGEST_FILE:
         raise InvalidInput(
-            f"the photo has {len(content) / 2**20:.0f} MiB, and at most {LARGEST_FILE // 2**20} "
-            "are taken; make it smaller"
+            f"the photo has {len(content) / 2**20:.0f} MiB, more than the limit of "
+            f"{LARGEST_FILE // 2**20}; make it smaller"
         )
     picture = _decoded(content)
     file = BytesIO()
@@ -74,9 +74,7 @@ def _decoded(content: bytes) -> Any:
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise _too_large() from error
     except UnidentifiedImageError as error:
-        raise InvalidInput(
-            "the photo is not a JPEG, PNG or WebP file; save it as JPEG, and choose that"
-        ) from error
+        raise InvalidInput("the photo is not a JPEG, PNG or WebP file; save it as JPEG") from error
     except Exception as error:  # a damaged file may raise anything
         raise InvalidInput(
             f"the photo cannot be decoded ({type(error).__name__}); it is damaged or incomplete: "

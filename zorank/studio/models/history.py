@@ -34,12 +34,14 @@ class RaterInfo(BaseModel):
 
     name: str
     answers: int
-    agreement: float | None = Field(description="share of comparisons that others make alike")
+    agreement: float | None = Field(
+        description="share of comparisons that others make the same way"
+    )
     weight: float = Field(description="of a ballot; 1 where the optimizer learns it itself")
 
 
 class JudgeAgreement(BaseModel):
-    """How far people and the judge agreed in recent rounds."""
+    """The agreement of people and the judge in recent rounds."""
 
     name: str
     agreement: float | None

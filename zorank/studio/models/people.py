@@ -43,7 +43,9 @@ class PersonInfo(BaseModel):
     seconds: float | None = Field(
         description="median time from a round's first showing to the answer"
     )
-    agreement: float | None = Field(description="share of comparisons that others make alike")
+    agreement: float | None = Field(
+        description="share of comparisons that others make the same way"
+    )
 
 
 class RaterExport(BaseModel):

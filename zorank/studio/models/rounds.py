@@ -26,7 +26,7 @@ class GivenOrder(BaseModel):
         unknown = set(data) - set(cls.model_fields) if isinstance(data, dict) else set()
         if unknown and "order" not in data:
             name = sorted(map(str, unknown))[0][:40]
-            raise ValueError(f"there is no field {name!r}; an answer is given as order")
+            raise ValueError(f"there is no field {name!r}; give the answer in the field order")
         return data
 
     def ranking(self) -> Ranking:
@@ -105,7 +105,7 @@ class WaitingRound(ShownRound):
 
 
 class Ahead(BaseModel):
-    """The exhibits of the next round, should the draft become the answer."""
+    """The exhibits of the next round, if the draft becomes the answer."""
 
     ahead: list[str]
 

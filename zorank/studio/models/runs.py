@@ -99,7 +99,7 @@ class RunRef(BaseModel):
 
 
 class RunSummary(RunRef):
-    """What the list of runs and the page of a run both show."""
+    """The fields that the list of runs and the page of a run share."""
 
     title: str
     renderer: str

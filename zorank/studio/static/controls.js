@@ -29,7 +29,7 @@ const rows = (page) => [
   { action: "compare", keys: ["c"], shown: "C", help: "compare with the start", run: page.compare },
   {
     action: "focus", keys: ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"], repeats: true,
-    shown: "← → ↑ ↓", help: "go to a neighbour", run: page.focusNeighbour,
+    shown: "← → ↑ ↓", help: "move the focus", run: page.focusNeighbour,
   },
   { action: "play-sound", keys: ["p"], shown: "P", help: "play or stop a sound", of: "audio", run: page.playSound },
   { action: "play-all", keys: ["a"], shown: "A", help: "play all in turn", of: "audio", run: page.playAll },

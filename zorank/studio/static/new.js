@@ -143,7 +143,7 @@ function showMethods() {
 
 function showMethodSettings() {
   const method = chosenMethod();
-  find("#method-help").textContent = method?.help ?? "Learns from looks if the renderer is quick, else from numbers.";
+  find("#method-help").textContent = method?.help ?? "Models looks if the renderer computes them quickly, else the numbers behind the pictures.";
   find("#method-settings").replaceChildren(...(method?.settings ?? []).map((setting) =>
     field({ ...setting, type: "number" }, { of: "method", label: setting.label })));
 }

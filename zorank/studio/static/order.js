@@ -24,7 +24,7 @@ export async function showOrder(runId, run, { retry }) {
 }
 
 function summary({ places, items, compared, rounds, certainty, level, settled }) {
-  const enough = settled ? "settled" : `not yet settled, which it is at ${percent(level)}`;
+  const enough = settled ? "settled" : `settled at ${percent(level)}`;
   return [
     rounds === 1 ? "1 round" : `${rounds} rounds`,
     compared < items && `${compared} of ${items} seen`,

@@ -77,7 +77,7 @@ export function createOwnerTools({ run, round, reload }) {
 
   find("#import").addEventListener("click", async () => {
     const text = await askText({
-      heading: "Import an answer", text: "Paste what the offline page gave you.", label: "Answer",
+      heading: "Import an answer", text: "Paste the answer that the offline page shows.", label: "Answer",
       action: "Import", multiline: true, placeholder: '{"order": [[2], [0]]}',
     });
     if (text) importAnswer(text);

@@ -78,7 +78,7 @@ export function createPeople({ run, reload }) {
     const question = el("form", { method: "dialog" },
       el("h2", { text: `Forget ${name}?` }),
       el("p", { text: "A pseudonym replaces the name everywhere in this run, and their link stops working. This cannot be undone." }),
-      el("label", { class: "check", for: "forget-answers" }, all, " Remove their answers, too. The run goes on from what is left."),
+      el("label", { class: "check", for: "forget-answers" }, all, " Remove their answers, too. The run continues with the remaining ones."),
       el("div", { class: "dialog-actions" },
         button("Keep", "", { autofocus: true }),
         button("Forget", "yes", { class: "button danger", "data-testid": "confirm" })));

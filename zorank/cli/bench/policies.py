@@ -34,7 +34,7 @@ def recipes(
         list[str] | None, typer.Argument(help="Only these methods, such as recipe or auto.")
     ] = None,
     file: Annotated[
-        Path, typer.Option("--out", help="The results; seeds that it has are not run again.")
+        Path, typer.Option("--out", help="The file of results; its seeds are not run again.")
     ] = Path("policies.json"),
 ) -> None:
     """Compare the recipe of zorank rl with other methods, on seeds from 200 on.
@@ -61,10 +61,10 @@ def tune(
     method: Annotated[str, typer.Argument(help="A method, such as rank-ars.")],
     settings: Annotated[list[str] | None, typer.Argument(help="Its settings, name=value.")] = None,
     file: Annotated[
-        Path, typer.Option("--out", help="The results; seeds that it has are not run again.")
+        Path, typer.Option("--out", help="The file of results; its seeds are not run again.")
     ] = Path("policies-tuning.json"),
 ) -> None:
-    """Measure settings of a method on the seeds from 0 on, which settings are chosen by.
+    """Measure settings of a method on the tuning seeds, those from 0 on.
 
     Example: zorank bench policies tune Reacher-v4 4 rank-ars m=8 step=.03
     """
@@ -80,7 +80,7 @@ def tune(
 
 @app.command()
 def gaits() -> None:
-    """Let a simulated rater rank clips of HalfCheetah, beside as many random gaits."""
+    """Let a simulated rater rank clips of HalfCheetah; compare with as many random gaits."""
     from zorank.experiments import policy_gaits as study
 
     table = _table("How much the rater likes a gait", study.HEADINGS)
