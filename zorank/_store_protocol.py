@@ -69,11 +69,7 @@ class Store(Protocol):
         ...
 
     def answer(
-        self,
-        name: str,
-        answered: Round,
-        ballots: int | None = None,
-        check: Check | None = None,
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
     ) -> None:
         """Replace the waiting line by its answered form.
 

@@ -67,11 +67,7 @@ class MemoryStore(Store):
             return log[-1]
 
     def answer(
-        self,
-        name: str,
-        answered: Round,
-        ballots: int | None = None,
-        check: Check | None = None,
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
     ) -> None:
         with self._lock:
             if check is not None:

@@ -148,11 +148,7 @@ class SQLStore(Store):
             return line
 
     def answer(
-        self,
-        name: str,
-        answered: Round,
-        ballots: int | None = None,
-        check: Check | None = None,
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
     ) -> None:
         with self._write() as connection:
             run_id = self._lock(connection, name)
