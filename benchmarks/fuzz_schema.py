@@ -21,6 +21,9 @@ EXAMPLES = 25
 UNCHANGED = ("method", "headers", "cookies", "query", "media_type")
 """The parts of a request that stay when it is aimed at another run."""
 
+APART = 1_000_000
+"""The distance between the seeds of two runs; each draw has a seed of its own."""
+
 Operation = Any
 """schemathesis has no public name for the types of operations and cases."""
 Case = Any
@@ -38,11 +41,13 @@ def operations(description: Mapping[str, Any]) -> list[tuple[Operation, Generati
     return [(operation.ok(), mode) for operation in found for mode in GenerationMode]
 
 
-def send_generated(world: World, description: Mapping[str, Any], findings: Findings) -> None:
-    """Send a part of generated requests, each as all roles."""
+def send_generated(
+    world: World, description: Mapping[str, Any], findings: Findings, first: int = 0
+) -> None:
+    """Send a part of generated requests, each as all roles; `first` chooses other ones."""
     kinds = operations(description)
     at_once = max(1, min(EXAMPLES, findings.count // len(ROLES) // len(kinds)))
-    sender, number = _Sender(world, findings), 0
+    sender, number = _Sender(world, findings), first * APART
     while findings.sent < findings.until:
         for kind in list(kinds):
             number += 1

@@ -1,11 +1,12 @@
 """Kills the studio again and again while raters answer, and checks that nothing is lost.
 
-    python benchmarks/studio_kills.py [--kills 1000] [--workers 2] [--store URL]
+    python benchmarks/studio_kills.py [--kills 1000] [--workers 2] [--seed 0] [--store URL]
 
 With one worker, the whole server is killed (SIGKILL) at a random moment and started again. With
-two, one of them is killed at random and the server replaces it. Every acknowledged answer must be
-in the log exactly once, and the log must replay to the same state bit for bit: a new run in memory
-with the same seed that is told the same answers shows the same slate and has the same best.
+two, one of them is killed at random, and the next one after the server has replaced it. Every
+acknowledged answer must be in the log exactly once, and the log must replay to the same state bit
+for bit: a new run in memory with the same seed that is told the same answers shows the same slate
+and has the same best.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import itertools
 import multiprocessing
 import os
 import random
+import re
 import signal
 import socket
 import sys
@@ -111,6 +113,15 @@ def children(process: BaseProcess) -> list[int]:
     return [int(pid) for pid in found.split()]
 
 
+def serving(address: str) -> list[int]:
+    """Return the processes that serve, as the metrics of any of them say; none without answer."""
+    try:
+        text = httpx.get(f"{address}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
+    except httpx.TransportError:
+        return []
+    return sorted(int(pid) for pid in re.findall(r'^zorank_process{.*pid="(\d+)"', text, re.M))
+
+
 def check(store: Store, runs: list[str], raters: Raters) -> int:
     """Compare the log with what was acknowledged; return the number of ballots in it."""
     found = set()
@@ -151,9 +162,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0, help="chooses the moments of the kills")
     parser.add_argument("--store", help="a URL; default: a SQLite file")
     given = parser.parse_args()
-    dice = random.Random(0)
+    dice = random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder, socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -181,7 +193,7 @@ def main() -> None:
                     process = start(url, port, 1)
                 else:
                     os.kill(dice.choice(children(process)), signal.SIGKILL)
-                    while len(children(process)) < given.workers:
+                    while serving(raters.address) != sorted(children(process)):
                         time.sleep(0.02)
                 kills += 1
         raters.stopping.set()

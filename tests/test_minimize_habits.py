@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+from scipy.sparse import csr_matrix
 
 from zorank import InvalidInput, ReplayError, Run, minimize
 from zorank.optimizers import Auto
@@ -107,6 +108,30 @@ def test_patience_and_xtol_stop():
     assert result.points < 500
     assert "xtol" in result.message
     assert np.abs(result.x).max() < 1e-5
+
+
+@pytest.mark.parametrize("worst", [np.nan, np.inf])
+def test_patience_ends_where_no_value_is_finite(worst):
+    result = minimize(lambda x: worst, X0, patience=3)
+    assert (len(result.history), result.success) == (4, False)
+    assert "no better value in 3 rounds" in result.message
+
+
+def test_patience_waits_for_a_feasible_candidate_and_for_values_that_are_not_recorded():
+    result = minimize(sphere, X0, points=60, patience=1, constraints=lambda x: False)
+    assert "limit of 60 points" in result.message
+    store = MemoryStore()
+    settings = {"store": store, "name": "a", "record_values": False}
+    before = minimize(sphere, X0, points=40, **settings).points
+    assert minimize(sphere, X0, points=60, patience=1, **settings).points > before
+
+
+def test_a_constraint_may_have_a_sparse_matrix():
+    dense, sparse = (
+        minimize(sphere, X0, points=60, constraints=LinearConstraint(matrix, 0.5, 9))
+        for matrix in (np.eye(X0.size), csr_matrix(np.eye(X0.size)))
+    )
+    np.testing.assert_array_equal(dense.x, sparse.x)
 
 
 def test_a_resumed_run_stops_at_the_same_round():
@@ -286,6 +311,18 @@ def test_settings_of_a_run():
         ({"constraints": Bounds([0, 0], [1, 1])}, "are given with bounds="),
         ({"starts": 31}, "starts must be at most points"),
         ({"constraints": lambda x: "no"}, "a constraint must return"),
+        ({"constraints": LinearConstraint(np.ones((2, 5)), 0, 1)}, "must have 2 columns, one"),
+        ({"constraints": LinearConstraint([1, 1, 1], 0, 1)}, "must have 2 columns, one"),
+        ({"constraints": LinearConstraint(csr_matrix(np.ones((1, 5))), 0, 1)}, "2 columns, one"),
+        (
+            {"constraints": NonlinearConstraint(lambda x: x, [0, 0, 0], 1)},
+            r"numbers of shape \(2,\), but its bounds have shapes \(3,\) and \(\)",
+        ),
+        ({"constraints": NonlinearConstraint(sphere, "low", 1)}, "a bound of a constraint must"),
+        (
+            {"constraints": {"type": "ineq", "fun": sphere, "args": 5}},
+            "args must be a tuple of further arguments of a constraint, found 5",
+        ),
         ({"x0": None}, "minimize needs a start"),
         ({"deadline": 3}, "`deadline` requires"),
     ],

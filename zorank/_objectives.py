@@ -48,14 +48,39 @@ class Wrapped:
         return [self.space.decode(row) for row in x] if self.vectorized else self.space.decode(x)
 
 
+@dataclass(frozen=True, eq=False)
+class Product:
+    """The product of a matrix and a candidate."""
+
+    matrix: NDArray[Any]
+
+    def __call__(self, x: Any) -> Any:
+        if not isinstance(x, np.ndarray):
+            raise InvalidInput(
+                "a constraint with a matrix needs a vector, and candidates of a space are dicts; "
+                "give a function instead"
+            )
+        if self.matrix.shape[1:] != x.shape:
+            raise InvalidInput(
+                f"the matrix of a constraint must have {x.size} columns, one for each "
+                f"coordinate, found shape {self.matrix.shape}"
+            )
+        return self.matrix @ x
+
+
 def wrapped(f: Any, args: Any, space: SearchSpace | None, vectorized: bool = False) -> Any:
     """Return f itself if it needs no wrapper."""
+    more = _arguments(args, "f")
+    return f if not more and space is None else Wrapped(f, more, space, vectorized)
+
+
+def _arguments(args: Any, of: str) -> tuple[Any, ...]:
     if isinstance(args, str) or not isinstance(args, Sequence):
         raise InvalidInput(
-            f"args must be a tuple of further arguments of f, found {short(args)}; "
+            f"args must be a tuple of further arguments of {of}, found {short(args)}; "
             "a single one is written (value,)"
         )
-    return f if not args and space is None else Wrapped(f, tuple(args), space, vectorized)
+    return tuple(args)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +102,13 @@ class Constraint:
             raise InvalidInput(
                 "a constraint must return True, False or numbers that are at least 0 where it "
                 f"holds; found {short(found)}"
+            ) from error
+        try:
+            np.broadcast_shapes(numbers.shape, np.shape(self.lower), np.shape(self.upper))
+        except ValueError as error:
+            raise InvalidInput(
+                f"a constraint returns numbers of shape {numbers.shape}, but its bounds have "
+                f"shapes {np.shape(self.lower)} and {np.shape(self.upper)}"
             ) from error
         low = np.where(numbers < self.lower, self.lower, numbers)
         high = np.where(numbers > self.upper, self.upper, numbers)
@@ -104,21 +136,38 @@ def _read_constraint(given: Any, args: tuple[Any, ...]) -> Constraint:
                 "a constraint that is a dict must have a function 'fun' and the type 'eq' or "
                 f"'ineq', found {short(dict(given))}"
             )
-        more = tuple(given.get("args", ()))
+        more = _arguments(given.get("args", ()), "a constraint")
         return Constraint(Wrapped(function, more), 0.0, 0.0 if kind == "eq" else np.inf)
     if hasattr(given, "lb") and hasattr(given, "ub"):
         if hasattr(given, "A"):
-            matrix = np.asarray(given.A)
-            return Constraint(lambda x: matrix @ x, np.asarray(given.lb), np.asarray(given.ub))
+            return Constraint(Product(_matrix(given.A)), _bound(given.lb), _bound(given.ub))
         if not callable(getattr(given, "fun", None)):
             raise InvalidInput(
                 f"a constraint must be a function, found {short(given)}; bounds of the "
                 "coordinates are given with bounds="
             )
-        return Constraint(given.fun, np.asarray(given.lb), np.asarray(given.ub))
+        return Constraint(given.fun, _bound(given.lb), _bound(given.ub))
     if not callable(given):
         raise InvalidInput(f"a constraint must be a function, found {short(given)}")
     return Constraint(Wrapped(given, args) if args else given)
+
+
+def _matrix(given: Any) -> NDArray[Any]:
+    dense = given.toarray() if hasattr(given, "toarray") else given  # SciPy's sparse matrices
+    return np.atleast_2d(_numbers(dense, "the matrix"))
+
+
+def _bound(given: Any) -> NDArray[Any]:
+    return _numbers(given, "a bound")
+
+
+def _numbers(given: Any, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"{what} of a constraint must be numbers, found {short(given)}"
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from zorank._fold import Fold
 from zorank._records import check_text, new_name
+from zorank._store_protocol import Check
 from zorank.errors import InvalidInput, StaleAnswer, StoreError, short
 from zorank.protocols import Store
 from zorank.slates import Slate
@@ -68,10 +69,14 @@ class RunLog:
             )
         return self.waiting
 
+    def is_current(self, seen: Snapshot) -> bool:
+        """Return whether the log in the store is the one that was loaded."""
+        return seen.ends_with(self.waiting or self.last) and seen.edits == self._edits
+
     def refresh(self, seen: Snapshot | None) -> bool:
         """Load the changes of other processes; return whether there were any."""
         seen = self.store.snapshot(self.record.name) if seen is None else seen
-        if seen.ends_with(self.waiting or self.last) and seen.edits == self._edits:
+        if self.is_current(seen):
             return False
         self._edits = seen.edits
         self._load()
@@ -85,9 +90,17 @@ class RunLog:
         )
         return self.waiting
 
-    def answer(self, answered: Round, slate: Slate, state: Any, ballots: int | None) -> None:
+    def answer(
+        self,
+        answered: Round,
+        slate: Slate,
+        state: Any,
+        ballots: int | None,
+        check: Check | None = None,
+    ) -> None:
         """Answer the waiting line; `state` is the state after it."""
-        self._write(lambda: self.store.answer(self.record.name, answered, ballots))
+        checked = {} if check is None else {"check": check}
+        self._write(lambda: self.store.answer(self.record.name, answered, ballots, **checked))
         self.fold.append(answered, slate, state)
         self.waiting = None
 

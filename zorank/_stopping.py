@@ -21,10 +21,12 @@ class Stopping:
     Attributes:
         patience: stop after this many rounds without a better value; None does not stop.
         xtol: stop if candidates differ from the incumbent by at most this; None does not stop.
+        counts_missing: whether patience also counts rounds before the first finite value.
     """
 
     patience: int | None = None
     xtol: float | None = None
+    counts_missing: bool = False
 
     def __post_init__(self) -> None:
         if self.patience is not None and not (is_whole(self.patience) and self.patience >= 1):
@@ -39,7 +41,7 @@ class Stopping:
         if self.patience is None or len(history) <= self.patience:
             return None
         before, now = (history[i]["best"] for i in (-1 - self.patience, -1))
-        stuck = before is not None and before == now
+        stuck = before == now and (before is not None or self.counts_missing)
         return f"no better value in {self.patience} rounds" if stuck else None
 
     def reason(

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from zorank.types import Audit, Ballot, Edit, Json, Round, RunRecord, Snapshot
 
+Check = Callable[[Snapshot], None]
+"""Called with the state of a run before a write, in its transaction; an exception cancels it."""
+
 
 class Store(Protocol):
     """Keeps runs and their logs. A change is durable when the method returns.
@@ -65,7 +68,9 @@ class Store(Protocol):
         """
         ...
 
-    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
+    def answer(
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
+    ) -> None:
         """Replace the waiting line by its answered form.
 
         The stored `shown_at` is kept, and the stored slate unless `answered` has one: looks may
@@ -75,6 +80,7 @@ class Store(Protocol):
             name: the run.
             answered: the line with its answer; index and key must be those of the waiting line.
             ballots: the number of ballots that the answer was made from.
+            check: called first, with the run's state in this transaction.
 
         Raises:
             StaleAnswer: if another round waits or none does, or if the number of stored ballots
@@ -105,8 +111,16 @@ class Store(Protocol):
         """
         return lambda: None
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
+    def cast(
+        self, name: str, index: int, ballot: Ballot, check: Check | None = None
+    ) -> list[Ballot]:
         """Add a rater's ballot for the waiting round `index`, and return all its ballots.
+
+        Args:
+            name: the run.
+            index: the round.
+            ballot: the ballot.
+            check: called first, with the run's state in this transaction.
 
         Raises:
             StaleAnswer: if round `index` is not waiting, or this rater has already voted in it.

@@ -105,7 +105,8 @@ def minimize(
         workers: the number of processes that evaluate candidates.
         starts: the number of starts, each with its share of the points; returns the best
             result. The first start is x0.
-        patience: stop after this many rounds without a better value.
+        patience: stop after this many rounds without a better value. With constraints, rounds
+            count from the first feasible candidate on.
         xtol: stop when at least half of a slate's candidates differ from x by at most this in
             every coordinate.
     """
@@ -118,7 +119,8 @@ def minimize(
     _check_executor(executor, deadline, vectorized, workers)
     if not isinstance(options, Mapping | None):
         raise InvalidInput(f"options must map names to settings, found {short(options)}")
-    stopping = Stopping(patience, xtol)
+    # Without constraints and with a record of values, a missing value was not finite.
+    stopping = Stopping(patience, xtol, counts_missing=not constraints and record_values)
     given, start, declared = _read_space(space, x0, bounds)
     target = wrapped(f, args, declared, vectorized)
     settings = {**(options or {}), **_given(m=m, k=k, bounds=_bounds(bounds, start))}

@@ -217,6 +217,7 @@ class Run:
         round: int | None = None,
         note: Mapping[str, Any] | None = None,
         ballots: int | None = None,
+        check: Callable[[Snapshot], None] | None = None,
     ) -> None:
         """Answer the waiting slate.
 
@@ -228,6 +229,8 @@ class Run:
             round: the index of the answered round; None means the waiting one.
             note: data for the log and the history; the optimizer never sees it.
             ballots: the number of stored ballots that this answer was made from.
+            check: called before the answer is written, with the run's state in the store, which
+                no other process can change until then; an exception cancels the answer.
 
         Raises:
             StaleAnswer: if another round waits, or if there are more ballots by now.
@@ -247,7 +250,7 @@ class Run:
         note = to_plain_json(note, "a note")
         waiting = self._log.waiting_line()  # with the looks that were added
         answered = waiting.answered(answer, rater, time.time(), note)
-        self._log.answer(answered, slate, state, ballots)
+        self._log.answer(answered, slate, state, ballots, check)
 
     def preview(self, answer: Answer | Order) -> Slate:
         """Return the slate that would follow this answer, without telling the answer."""
@@ -283,6 +286,10 @@ class Run:
         if self._log.waiting is None and len(self._log) == undone.index:
             self._show_next(undone)
         self.ask()
+
+    def is_current(self, seen: Snapshot) -> bool:
+        """Return whether the log is as in this snapshot, as far as this process knows it."""
+        return self._log.is_current(seen)
 
     def refresh(self, seen: Snapshot | None = None) -> bool:
         """Load changes that other processes made to this run; return whether there were any.

@@ -87,3 +87,20 @@ def test_a_wrong_space_is_one_sentence(text, arguments, words, tmp_path, refused
     file.write_text(text)
     found = refused("minimize", "zorank.problems:sphere", "--space", file, *arguments)
     assert words in found
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("space.json", '{"x": {"float": [0, 1]}, "x": {"float": [0, 2]}}', "the name 'x' 2 times"),
+        ("space.json", '{"x": {"float": [0, 1], "float": [0, 2]}}', "the name 'float' 2 times"),
+        ("/dev/zero", None, "has more than 1000000 characters"),
+    ],
+)
+def test_a_space_has_an_end_and_each_name_once(file, text, words, tmp_path, refused):
+    path = tmp_path / file  # an absolute file stays what it is
+    if text is not None:
+        path.write_text(text)
+    elif not path.exists():
+        pytest.skip(f"there is no {path} here")
+    assert words in refused("minimize", "zorank.problems:sphere", "--space", path)

@@ -1,7 +1,10 @@
 """Backups: of SQLite and PostgreSQL, while others write, and into either of them."""
 
+import os
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import closing
 from io import StringIO
@@ -293,3 +296,34 @@ def test_a_backup_needs_the_name_of_a_file(tmp_path):
     open_store(str(store)).close()
     with pytest.raises(InvalidInput, match="is not the name of a file"):
         backup(str(store), Path())
+
+
+HELD = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1])
+held.execute("PRAGMA journal_mode=WAL")
+held.execute("CREATE TABLE t (a)")
+held.commit()
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("left", [("-wal", "-shm"), ("-shm",), ("", "-wal", "-shm")])
+def test_a_backup_is_restored_while_a_studio_holds_what_was_deleted(tmp_path, left):
+    """What a deleted or emptied database leaves is set aside; another process has it open."""
+    source, target = tmp_path / "source.db", tmp_path / "runs.db"
+    fill(f"sqlite:///{source}")
+    backup(str(source), tmp_path / "backup.db")
+    command = [sys.executable, "-c", HELD, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout.readline() == b"open\n"
+        for suffix in {"", "-wal", "-shm"} - set(left):
+            Path(f"{target}{suffix}").unlink()
+        if "" in left:
+            os.truncate(target, 0)
+        restore(tmp_path / "backup.db", f"sqlite:///{target}")
+        assert rows(f"sqlite:///{target}") == rows(f"sqlite:///{source}")
+        holder.stdin.close()
+    logs = sorted(path.name for path in tmp_path.glob("runs.db-*.old"))
+    assert logs == sorted(f"runs.db{suffix}.old" for suffix in left if suffix)

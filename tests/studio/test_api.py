@@ -515,7 +515,7 @@ def test_the_next_round_is_rendered_ahead(client, app, run_id):
     wait_until(lambda: studio.render_pool.idle, "all exhibits are rendered")
     answer(client, run_id, [[3], [1]])
     with studio.session(run_id) as session:
-        assert studio.render_pool.ready(run_id, session.run.ask(), 64) == 6
+        assert studio.render_pool.ready(run_id, session.fingerprints, 64) == 6
     waiting = client.get(f"/api/runs/{run_id}/round").json()
     assert [e["url"] for e in waiting["exhibits"]] == ahead
     assert [client.get(url).content for url in ahead] == early

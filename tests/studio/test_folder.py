@@ -53,6 +53,31 @@ def answer(client, run_id):
     return len(waiting["exhibits"]) - len(levels)
 
 
+def test_pages_of_a_folder_do_not_speak_of_making_anything(open_studio, tmp_path):
+    client = open_studio(write_pictures(tmp_path / "greys", 8))
+    run_id = new_run(client)
+    home, new, run = (client.get(path).text for path in ("/", "/new", f"/runs/{run_id}"))
+    assert "Put them in order." in home
+    assert "What shall we rank?" in new
+    assert 'hidden>\n        <label for="method">' in new
+    assert "When the order is settled, open the result." in run
+    for text in (home, new, run):
+        assert not any(word in text for word in ("What shall we make", "download the best</span>"))
+        assert "Pick one to start from" not in text
+
+
+def test_a_small_set_is_shown_again_with_a_reason(open_studio, tmp_path):
+    client = open_studio(write_pictures(tmp_path / "greys", 4))
+    run_id = new_run(client)
+    answer(client, run_id)
+    said = client.get(f"/api/runs/{run_id}").json()["words"]
+    assert said[-1].startswith("The same ones are shown again")
+    while not (now := client.get(f"/api/runs/{run_id}").json())["could_stop"]:
+        answer(client, run_id)
+    assert not any("shown again" in sentence for sentence in now["words"])
+    assert now["words"][-1].endswith("You could stop here.")
+
+
 def test_a_folder_is_ranked_over_http_and_printed(open_studio, tmp_path, printed):
     client = open_studio(write_pictures(tmp_path / "greys", 8))
     run_id = new_run(client)

@@ -18,7 +18,7 @@ from zorank.oracles import judge_kinds
 from zorank.renderers.interface import resolve
 from zorank.studio import create_app
 from zorank.studio.judging import JudgeSpec, JudgeWorker, Panel
-from zorank.studio.render_pool import RenderLimits, RenderPool, Urgency
+from zorank.studio.render_pool import RenderLimits, RenderPool, Urgency, fingerprint
 from zorank.studio.server import listen
 from zorank.types import Exhibit
 
@@ -148,7 +148,7 @@ def test_an_exhibit_in_progress_is_kept_if_its_request_is_cancelled(gate):
     assert future.cancel()
     gate.opened.set()
     wait_until(lambda: pool.idle)
-    assert pool.ready("slow", POINTS[:1], 64) == 1
+    assert pool.ready("slow", [fingerprint(POINTS[0])], 64) == 1
     assert pool.request("slow", resolve(gate), POINTS[0]).done()
 
 
@@ -231,7 +231,7 @@ def test_the_cache_is_limited():
     for point in points:
         pool.request("run", PLAIN, point).result(PATIENCE)
     assert pool.stats().cached_bytes == 80
-    assert [pool.ready("run", [point], 0) for point in points] == [0, 0, 1, 1]
+    assert [pool.ready("run", [fingerprint(point)], 0) for point in points] == [0, 0, 1, 1]
 
 
 def test_limits_are_positive():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -37,6 +38,9 @@ from zorank.types import Vector, as_vector
 
 PRINTED_COORDINATES = 20
 """A longer x is written to a file."""
+
+LARGEST_SPACE = 1_000_000
+"""The most characters of a file that declares a space: a device may have no end."""
 
 Function = Annotated[
     str | None, typer.Argument(help="The function to minimise, as module:function.")
@@ -258,13 +262,25 @@ def _read_space(file: Path, dim: int | None, x0: Path | None, bounds: str | None
         if value is not None:
             raise InvalidInput(f"--space and {flag} exclude each other; leave one of them out")
     try:
-        text = file.read_text()
-        declared = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+        with file.open(encoding="utf-8") as opened:
+            text = opened.read(LARGEST_SPACE + 1)
+        if len(text) > LARGEST_SPACE:
+            raise ValueError(f"it has more than {LARGEST_SPACE} characters")
+        is_json = file.suffix == ".json"
+        declared = json.loads(text, object_pairs_hook=_once) if is_json else tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"the space cannot be read from {file}: {error}") from error
     if not isinstance(declared, dict):
         raise InvalidInput(f"{file} must declare named parameters, found {short(declared)}")
     return SearchSpace.from_json(declared)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; raise ValueError if it has a name twice, as TOML does."""
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise ValueError(f"it has the name {name!r} {count} times; choose other names")
+    return dict(pairs)
 
 
 def _store(url: str | None, name: str | None) -> Any:

@@ -126,8 +126,7 @@ class FileGuard:
             file = f"{self._real_path}{suffix}"
             found = _stat(file)
             if found is not None and _identity(found) == self._known.get(suffix):
-                with contextlib.suppress(OSError):
-                    os.replace(file, f"{file}.old")
+                set_aside(file)
 
     def _before_connect(self, *_: Any) -> None:
         """Refuse to connect to a missing file, because SQLite would create it."""
@@ -141,6 +140,12 @@ class FileGuard:
             f"the database file {self._path} {happened}: {now}; {todo}",
             public=f"the database file {happened}: {now}; ask the owner of this studio to {todo}",
         )
+
+
+def set_aside(file: str) -> None:
+    """Rename a log of another database, if there is one, instead of deleting it."""
+    with contextlib.suppress(OSError):
+        os.replace(file, f"{file}.old")
 
 
 def file_of(url: sa.URL) -> str | None:

@@ -35,10 +35,18 @@ OnChange = Callable[[str | None], None]
 def notify(connection: sa.Connection, origin: str, name: str) -> None:
     """Tell listening processes, once this transaction is committed, that a run has changed."""
     if connection.dialect.name == "postgresql":
-        connection.execute(_NOTIFY, {"channel": CHANNEL, "payload": f"{origin} {name}"[:7000]})
+        connection.execute(sa.select(NOTIFICATION), notification(origin, name))
 
 
-_NOTIFY = sa.text("SELECT pg_notify(:channel, :payload)")
+def notification(origin: str, name: str) -> dict[str, str]:
+    """Return the parameters of NOTIFICATION."""
+    return {"channel": CHANNEL, "payload": f"{origin} {name}"[:7000]}
+
+
+NOTIFICATION = sa.func.pg_notify(
+    sa.bindparam("channel", type_=sa.Text), sa.bindparam("payload", type_=sa.Text)
+)
+"""A column that tells listening processes, once its transaction is committed."""
 
 
 def listen(engine: sa.Engine, origin: str, on_change: OnChange) -> Callable[[], None]:

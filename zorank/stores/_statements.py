@@ -7,21 +7,22 @@ from typing import Any
 import sqlalchemy as sa
 
 from zorank.stores import schema
+from zorank.stores._listen import NOTIFICATION
 from zorank.stores._rows import read_ballot
 from zorank.types import Ballot
 
 
-def rounds_of(run_id: int) -> sa.Select[Any]:
+def _log_query() -> sa.Select[Any]:
     """Select the rounds of a run that were not undone."""
-    mine = (schema.rounds.c.run_id == run_id) & schema.rounds.c.undone_at.is_(None)
-    return sa.select(schema.rounds).where(mine).order_by(schema.rounds.c.position)
+    mine = (schema.rounds.c.run_id == sa.bindparam("run")) & schema.rounds.c.undone_at.is_(None)
+    return sa.select(schema.rounds).where(mine)
 
 
-def ballots_of(run_id: Any, index: Any) -> sa.Select[Any]:
+def _ballots_query() -> sa.Select[Any]:
     """Select the ballots for a round that were not undone."""
     table = schema.ballots
-    mine = (table.c.run_id == run_id) & (table.c.position == index) & table.c.undone_at.is_(None)
-    return sa.select(table).where(mine).order_by(table.c.id)
+    here = (table.c.run_id == sa.bindparam("run")) & (table.c.position == sa.bindparam("index"))
+    return sa.select(table).where(here & table.c.undone_at.is_(None))
 
 
 def read_ballots(connection: sa.Connection, run_id: int, index: int) -> list[Ballot]:
@@ -56,8 +57,17 @@ def _end_query() -> sa.Select[Any]:
 # Statements of every answer are built once: building one takes longer than executing it.
 SNAPSHOT = _snapshot_query()
 END = _end_query()
-BALLOTS = ballots_of(sa.bindparam("run"), sa.bindparam("index"))
+BALLOTS = _ballots_query().order_by(schema.ballots.c.id)
+BALLOT_COUNT = _ballots_query().with_only_columns(sa.func.count(schema.ballots.c.id))
 CAST = sa.insert(schema.ballots)
+LOG = _log_query().order_by(schema.rounds.c.position)
+LAST = _log_query().order_by(schema.rounds.c.position.desc()).limit(1)
+LAST_KEY = LAST.with_only_columns(schema.rounds.c.key).where(
+    schema.rounds.c.answered_at.is_not(None)
+)
+APPEND = sa.insert(schema.rounds)
+ANSWER = sa.update(schema.rounds).where(schema.rounds.c.id == sa.bindparam("row"))
 LOCK = (
     sa.select(schema.runs.c.id).where(schema.runs.c.name == sa.bindparam("name")).with_for_update()
 )
+LOCK_AND_NOTIFY = LOCK.add_columns(NOTIFICATION)

@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from zorank.errors import InvalidInput, StoreError
 from zorank.stores import schema
 from zorank.stores._engine import explained, file_engine, make_engine, sqlite_url
-from zorank.stores._file_guard import file_of
+from zorank.stores._file_guard import LOGS, file_of, set_aside
 from zorank.stores._shared import new_key
 
 PAGES = 256
@@ -74,6 +74,7 @@ def restore(file: Path, url: str, progress: Progress = lambda done, total: None)
         _transaction(backed_up) as source,
     ):
         schema.check(source)
+        _clear_place(url)
         with _store_engine(url) as store, _transaction(store, zorank_write=True) as target:
             schema.upgrade(target)
             if any(_counts(target).values()):
@@ -82,6 +83,22 @@ def restore(file: Path, url: str, progress: Progress = lambda done, total: None)
                     "restore it into a new store"
                 )
             return _copy_rows(source, target, progress)
+
+
+def _clear_place(url: str) -> None:
+    """Set aside what a deleted or emptied SQLite file has left at a URL, if it is one.
+
+    SQLite would take the old logs, which a studio may still have open, for those of the new file.
+    """
+    path = file_of(sa.make_url(url) if "://" in url else sqlite_url(url))
+    if path is None:
+        return
+    file = Path(path)
+    if file.is_file() and file.stat().st_size == 0:
+        file.unlink()
+    if not file.exists():
+        for suffix in LOGS:
+            set_aside(f"{path}{suffix}")
 
 
 def _copy_pages(source: sa.Connection, file: Path, progress: Progress) -> Counts:

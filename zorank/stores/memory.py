@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 
+from zorank._store_protocol import Check
 from zorank.errors import InvalidInput, unknown_name
 from zorank.protocols import Store
 from zorank.stores._errors import (
@@ -65,8 +66,12 @@ class MemoryStore(Store):
             log.append(Round(index, shown_at, key=new_key(), slate=slate))
             return log[-1]
 
-    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
+    def answer(
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
+    ) -> None:
         with self._lock:
+            if check is not None:
+                check(self.snapshot(name))
             log = self._log(name)
             if _waiting_index(log) != answered.index or log[-1].key != answered.key:
                 raise not_waiting(name, answered.index, _waiting_index(log))
@@ -78,8 +83,12 @@ class MemoryStore(Store):
                 answered = replace(answered, shown_at=shown_at, slate=slate)
             log[-1] = answered
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
+    def cast(
+        self, name: str, index: int, ballot: Ballot, check: Check | None = None
+    ) -> list[Ballot]:
         with self._lock:
+            if check is not None:
+                check(self.snapshot(name))
             log = self._log(name)
             if _waiting_index(log) != index:
                 raise not_waiting(name, index, _waiting_index(log))

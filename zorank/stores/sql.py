@@ -20,6 +20,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from zorank._store_protocol import Check
 from zorank.errors import InvalidInput, StoreError, unknown_name
 from zorank.protocols import Store
 from zorank.stores import _edits, schema
@@ -32,7 +33,7 @@ from zorank.stores._errors import (
     second_ballot,
 )
 from zorank.stores._file_guard import FileGuard
-from zorank.stores._listen import listen, notify
+from zorank.stores._listen import listen, notification, notify
 from zorank.stores._rows import (
     NAMELESS,
     answer_columns,
@@ -46,13 +47,18 @@ from zorank.stores._rows import (
 )
 from zorank.stores._shared import changed_meta, new_key
 from zorank.stores._statements import (
+    ANSWER,
+    APPEND,
+    BALLOT_COUNT,
     CAST,
     END,
+    LAST,
+    LAST_KEY,
     LOCK,
+    LOCK_AND_NOTIFY,
+    LOG,
     SNAPSHOT,
-    ballots_of,
     read_ballots,
-    rounds_of,
 )
 from zorank.types import Audit, Ballot, Edit, Json, Round, RunRecord, Snapshot
 
@@ -74,8 +80,8 @@ class SQLStore(Store):
         self._file = FileGuard(self._engine, schema.check)
         self._origin = new_key()  # tells this store's notifications from those of others
         # SQLite's own waiting is neither fair nor quick: threads of one process take turns here.
-        is_sqlite = self._engine.dialect.name == "sqlite"
-        self._turn = threading.Lock() if is_sqlite else nullcontext()
+        self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self._turn = threading.Lock() if self._is_sqlite else nullcontext()
         with self._write() as connection:
             schema.upgrade(connection)
 
@@ -124,13 +130,7 @@ class SQLStore(Store):
 
     def snapshot(self, name: str) -> Snapshot:
         with self._read() as connection:
-            row = connection.execute(SNAPSHOT, {"name": name}).one_or_none()
-            if row is None:
-                read_record(self._find(connection, name))  # raises, with the closest names
-                raise StoreError(f"run {name!r} was created after this read began; try again")
-            seen = read_snapshot(row)
-            cast = read_ballots(connection, row.id, seen.index) if seen.waits else []
-            return replace(seen, ballots=tuple(cast))
+            return self._seen(connection, name)[1]
 
     def listen(self, on_change: Callable[[str | None], None]) -> Callable[[], None]:
         return listen(self._engine, self._origin, on_change)
@@ -138,42 +138,48 @@ class SQLStore(Store):
     def append(
         self, name: str, index: int, shown_at: float, after: str = "", slate: Json | None = None
     ) -> Round:
-        with self._write(name) as connection:
-            run_id = self._find(connection, name, lock=True).id
+        with self._write() as connection:
+            run_id = self._lock(connection, name)
             last = self._last(connection, run_id)
-            if index != _next(last) or self._last_key(connection, run_id) != after:
+            if index != _next(last) or self._last_key(connection, run_id, last) != after:
                 raise not_waiting(name, index, _next(last) if _waits(last) else None)
             if _waits(last):
                 return read_round(last)
             line = Round(index, shown_at, key=new_key(), slate=slate)
             shown = {"run_id": run_id, "shown_at": shown_at, "slate": slate}
             values = {**shown, **answer_columns(line)}
-            connection.execute(sa.insert(schema.rounds).values(values))
+            connection.execute(APPEND, values)
             return line
 
-    def answer(self, name: str, answered: Round, ballots: int | None = None) -> None:
-        with self._write(name) as connection:
-            run_id = self._find(connection, name, lock=True).id
+    def answer(
+        self, name: str, answered: Round, ballots: int | None = None, check: Check | None = None
+    ) -> None:
+        with self._write() as connection:
+            run_id = self._lock(connection, name)
+            if check is not None:
+                check(self._seen(connection, name)[1])
             last = self._last(connection, run_id)
             same = _waits(last) and (last.position, last.key) == (answered.index, answered.key)
             if not same:
                 raise not_waiting(name, answered.index, _next(last) if _waits(last) else None)
-            if ballots is not None:
-                cast = ballots_of(run_id, answered.index).subquery()
-                if connection.scalar(sa.select(sa.func.count()).select_from(cast)) != ballots:
-                    raise ballot_missed(name, answered.index)
-            update = sa.update(schema.rounds).where(schema.rounds.c.id == last.id)
+            given = {"run": run_id, "index": answered.index}
+            if ballots is not None and connection.scalar(BALLOT_COUNT, given) != ballots:
+                raise ballot_missed(name, answered.index)
             slate = {} if answered.slate is None else {"slate": answered.slate}
-            connection.execute(update.values({**answer_columns(answered), **slate}))
+            connection.execute(ANSWER, {"row": last.id, **answer_columns(answered), **slate})
 
-    def cast(self, name: str, index: int, ballot: Ballot) -> list[Ballot]:
+    def cast(
+        self, name: str, index: int, ballot: Ballot, check: Check | None = None
+    ) -> list[Ballot]:
         try:
-            with self._write(name) as connection:
-                run_id = self._lock(connection, name)
-                end = connection.execute(END, {"run_id": run_id}).one_or_none()
-                waits = end is not None and bool(end.waits)
-                if end is None or not waits or end.position != index:
-                    raise not_waiting(name, index, int(end.position) if end and waits else None)
+            with self._write() as connection:
+                if not self._is_sqlite:  # whose writers have locked the database
+                    self._lock(connection, name)
+                run_id, seen = self._seen(connection, name)
+                if check is not None:
+                    check(seen)
+                if not seen.waits or seen.index != index:
+                    raise not_waiting(name, index, seen.index if seen.waits else None)
                 row = {
                     "run_id": run_id,
                     "position": index,
@@ -183,7 +189,7 @@ class SQLStore(Store):
                     "ranking": ballot.ranking.to_json(),
                 }
                 connection.execute(CAST, row)
-                return read_ballots(connection, run_id, index)
+                return [*seen.ballots, ballot]
         except IntegrityError as error:
             raise second_ballot(name, index, ballot.rater) from error
 
@@ -242,9 +248,24 @@ class SQLStore(Store):
             raise unknown_name("run", name, filter(is_text, names))
         return row
 
+    def _seen(self, connection: sa.Connection, name: str) -> tuple[int, Snapshot]:
+        """Return a run's id and its state."""
+        row = connection.execute(SNAPSHOT, {"name": name}).one_or_none()
+        if row is None:
+            read_record(self._find(connection, name))  # raises, with the closest names
+            raise StoreError(f"run {name!r} was created after this read began; try again")
+        seen = read_snapshot(row)
+        cast = read_ballots(connection, row.id, seen.index) if seen.waits else []
+        return int(row.id), replace(seen, ballots=tuple(cast))
+
     def _lock(self, connection: sa.Connection, name: str) -> int:
-        """Return a run's id; in PostgreSQL, lock its row against other writers."""
-        row = connection.execute(LOCK, {"name": name}).one_or_none()
+        """Return a run's id; in PostgreSQL, lock its row and notify other processes."""
+        if self._is_sqlite:
+            found = connection.execute(LOCK, {"name": name})
+        else:
+            given = {"name": name, **notification(self._origin, name)}
+            found = connection.execute(LOCK_AND_NOTIFY, given)
+        row = found.one_or_none()
         return int((self._find(connection, name) if row is None else row).id)
 
     def _nameless(self, connection: sa.Connection, name: str) -> Any:
@@ -257,20 +278,19 @@ class SQLStore(Store):
         return None if row is None or is_text(row.name) else row
 
     def _log(self, connection: sa.Connection, run_id: int) -> list[Round]:
-        return read_log(connection.execute(rounds_of(run_id)))
+        return read_log(connection.execute(LOG, {"run": run_id}))
 
     def _last(self, connection: sa.Connection, run_id: int) -> Any:
-        newest = rounds_of(run_id).order_by(None).order_by(schema.rounds.c.position.desc())
-        row = connection.execute(newest.limit(1)).one_or_none()
+        row = connection.execute(LAST, {"run": run_id}).one_or_none()
         if row is not None:
             read_round(row)  # nothing is appended to a damaged line
         return row
 
-    def _last_key(self, connection: sa.Connection, run_id: int) -> str:
-        answered = rounds_of(run_id).where(schema.rounds.c.answered_at.is_not(None))
-        newest = answered.order_by(None).order_by(schema.rounds.c.position.desc()).limit(1)
-        row = connection.execute(newest).one_or_none()
-        return "" if row is None else str(row.key)
+    def _last_key(self, connection: sa.Connection, run_id: int, last: Any = None) -> str:
+        """Return the key of the last answered line; `last` is the last line, if it was read."""
+        if last is not None and last.answered_at is not None:
+            return str(last.key)
+        return str(connection.scalar(LAST_KEY, {"run": run_id}) or "")
 
     @contextmanager
     def _read(self) -> Iterator[sa.Connection]:
@@ -281,7 +301,7 @@ class SQLStore(Store):
 
     @contextmanager
     def _write(self, name: str | None = None) -> Iterator[sa.Connection]:
-        """Begin a transaction that writes, and tell other processes which run it changed."""
+        """Begin a transaction that writes; `name` is a changed run that `_lock` did not lock."""
         engine = self._engine.execution_options(zorank_write=True)
         watched = self._file.watched()
         with self._readable_errors(), self._turn, watched, engine.begin() as connection:

@@ -123,7 +123,8 @@ async def stream_place(run: MembersRun, request: Request) -> AsyncIterator[Async
     Returns what is closed at the end. FastAPI does not close a generator whose client disconnects.
     """
     access = run.access
-    if access.seen is None or access.seen.snapshot is None:
+    seen = access.seen is not None and access.seen.snapshot is not None
+    if not (seen or run.studio.is_loaded(run.id)):
         await run_in_threadpool(run.studio.meta, run.id)
     places: StreamPlaces = request.app.state.stream_places
     address = request.client.host if request.client else ""

@@ -61,7 +61,7 @@ def current_events(studio: Studio, run_id: str, is_owner: bool) -> dict[str, Bas
                 closes_at=session.closes_at,
             ),
             "exhibit": RenderedEvent(
-                round=index, done=pool.ready(run_id, slate, size), of=len(slate)
+                round=index, done=pool.ready(run_id, session.fingerprints, size), of=len(slate)
             ),
         }
         if judge := views.judge_order(studio, session, "owner" if is_owner else "rater"):

@@ -50,18 +50,48 @@ class Event:
 
 @dataclass(eq=False)
 class _Page:
+    """An open page: what wakes its stream, and when something was sent to it last."""
+
     is_owner: bool
+    loop: asyncio.AbstractEventLoop
     woken: asyncio.Event = field(default_factory=asyncio.Event)
+    sent_at: float = 0.0
+    timer: asyncio.TimerHandle | None = None
+
+    @property
+    def idle(self) -> float:
+        """Seconds without an event."""
+        return self.loop.time() - self.sent_at
+
+    def watch(self) -> None:
+        """Wake the page whenever it was idle for too long; one timer serves many events."""
+        if self.idle >= PING:
+            self.woken.set()
+        rest = PING - self.idle
+        self.timer = self.loop.call_later(rest if rest > 0 else PING, self.watch)
+
+    def end(self) -> None:
+        """Wake the page no more."""
+        if self.timer is not None:
+            self.timer.cancel()
 
 
 @dataclass(eq=False)
 class _Channel:
-    """The pages of one run, and its events by role and name."""
+    """The pages of one run, and its events by role and name.
+
+    Attributes:
+        newest: what pages get that have received events up to a number, by role and that number.
+            Pages that were sent the same events so far share the bytes.
+        touched: whether a call of `_touched` is scheduled.
+    """
 
     pages: set[_Page] = field(default_factory=set)
     events: dict[tuple[bool, str], Event] = field(default_factory=dict)
+    newest: dict[tuple[bool, int], tuple[bytes, int]] = field(default_factory=dict)
     updating: asyncio.Task[None] | None = None
     stale: bool = True
+    touched: bool = False
     ended: bool = False
     link_changes: int = 0
 
@@ -69,10 +99,21 @@ class _Channel:
         for page in self.pages:
             page.woken.set()
 
-    def newer(self, is_owner: bool, number: int) -> list[Event]:
-        """Return the events of a role that changed after `number`, in the order of change."""
-        mine = (event for (owner, _), event in self.events.items() if owner == is_owner)
-        return sorted((e for e in mine if e.number > number), key=lambda e: e.number)
+    def set(self, is_owner: bool, name: str, event: Event) -> None:
+        """Replace an event of a role."""
+        self.events[is_owner, name] = event
+        self.newest.clear()
+
+    def newer(self, is_owner: bool, number: int) -> tuple[bytes, int]:
+        """Return the events of a role that changed after `number`, and the number of the last."""
+        found = self.newest.get((is_owner, number))
+        if found is None:
+            mine = (event for (owner, _), event in self.events.items() if owner == is_owner)
+            later = sorted((e for e in mine if e.number > number), key=lambda e: e.number)
+            last = later[-1].number if later else number
+            found = b"".join(event.sent for event in later), last
+            self.newest[is_owner, number] = found
+        return found
 
 
 class Notifier:
@@ -113,8 +154,13 @@ class Notifier:
             run: the run's id.
             links: whether a link was revoked: then each page checks its own.
         """
-        if run in self._channels and self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._touched, run, links)
+        channel = self._channels.get(run)
+        if channel is None or self._loop is None or self._loop.is_closed():
+            return
+        if channel.touched and not links:
+            return  # the update that is to come sees this change, too
+        channel.touched = True
+        self._loop.call_soon_threadsafe(self._touched, run, links)
 
     def close(self) -> None:
         """End the streams of all pages; callable from any thread."""
@@ -134,28 +180,29 @@ class Notifier:
             last_id: the id of the last event that the page received before it reconnected.
         """
         self._loop = asyncio.get_running_loop()
-        page = _Page(is_owner)
+        page = _Page(is_owner, self._loop, sent_at=self._loop.time())
         channel = self._channels.setdefault(run, _Channel())
         channel.pages.add(page)
         links, sent = channel.link_changes, self._number(last_id)
         try:
             await self._ensure_events(run, channel, is_owner)
+            page.watch()
             while not (self._closed or channel.ended):
                 page.woken.clear()
                 if links != channel.link_changes:
                     links = channel.link_changes
                     if not await anyio.to_thread.run_sync(may_follow):
                         return
-                if newer := channel.newer(is_owner, sent):
-                    yield b"".join(event.sent for event in newer)
-                    sent = newer[-1].number
+                newer, sent = channel.newer(is_owner, sent)
+                if not newer and page.idle >= PING:
+                    newer = KEEPALIVE_COMMENT
+                if newer:
+                    page.sent_at = self._loop.time()
+                    yield newer
                     continue  # newer events may have arrived meanwhile
-                try:
-                    async with asyncio.timeout(PING):
-                        await page.woken.wait()
-                except TimeoutError:
-                    yield KEEPALIVE_COMMENT
+                await page.woken.wait()
         finally:
+            page.end()
             channel.pages.discard(page)
             if not channel.pages and self._channels.get(run) is channel:
                 del self._channels[run]
@@ -170,7 +217,7 @@ class Notifier:
         channel = self._channels.get(run)
         if channel is None:
             return
-        channel.stale = True
+        channel.touched, channel.stale = False, True
         if links:
             channel.link_changes += 1
             channel.wake()
@@ -200,7 +247,7 @@ class Notifier:
             for name, data in found.items():
                 known = channel.events.get((is_owner, name))
                 if known is None or known.data != data:
-                    channel.events[is_owner, name] = self._event(name, data)
+                    channel.set(is_owner, name, self._event(name, data))
                     changed = True
         if changed:
             channel.wake()

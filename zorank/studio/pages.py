@@ -32,7 +32,8 @@ REFUSALS = {
 @router.get("/")
 def home(request: Request) -> Response:
     """Show the owner's runs."""
-    return _page(request, "home.html", "zorank studio", owner_only=True)
+    items = _only_ranks_items(request)
+    return _page(request, "home.html", "zorank studio", owner_only=True, items=items)
 
 
 @router.get("/new")
@@ -40,7 +41,8 @@ def new(request: Request) -> Response:
     """Show the form for a new run."""
     start = request.app.state.studio.start
     text = start if isinstance(start, str) else "the vector of --start" if start else ""
-    return _page(request, "new.html", "New run", owner_only=True, start=text)
+    items = _only_ranks_items(request)
+    return _page(request, "new.html", "New run", owner_only=True, start=text, items=items)
 
 
 @router.get("/runs/{run_id}")
@@ -66,21 +68,30 @@ def refused(request: Request, status: int, sentence: str) -> Response:
 def _run_page(request: Request, template: str, run_id: str) -> Response:
     # Only those who may see a run learn whether it exists.
     try:
-        title = _title(request, run_id) if request.state.access.may_see(run_id) else ""
+        meta = _meta(request, run_id) if request.state.access.may_see(run_id) else {"title": ""}
     except StoreError as error:
         return _message(request, 503, "This run cannot be read", shown_text(error))
-    if title is None:
+    if "title" not in meta:
         return _message(request, 404, "No such run", "It may have been deleted.")
-    return _page(request, template, title, run_id=run_id)
+    kind = request.app.state.studio.renderers.get(meta.get("renderer"))
+    items = kind is not None and kind.ranks_items
+    return _page(request, template, str(meta["title"]), run_id=run_id, items=items)
 
 
-def _title(request: Request, run_id: str) -> str | None:
+def _meta(request: Request, run_id: str) -> dict[str, Any]:
+    """Return the studio's data about a run; nothing if there is none."""
     if not RUN_ID.fullmatch(run_id):
-        return None
+        return {}
     try:
-        return str(request.app.state.studio.meta(run_id)["title"])
-    except (InvalidInput, KeyError):
-        return None
+        found: dict[str, Any] = request.app.state.studio.meta(run_id)
+    except InvalidInput:
+        return {}
+    return found
+
+
+def _only_ranks_items(request: Request) -> bool:
+    """Whether all runs rank things that exist, so that pages do not speak of making any."""
+    return all(kind.ranks_items for kind in request.app.state.studio.renderers.values())
 
 
 def _page(

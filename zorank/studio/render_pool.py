@@ -108,10 +108,10 @@ class RenderPool:
                     self._queue.remove(task)
         cancel(cancelled)
 
-    def ready(self, run: str, candidates: Iterable[Vector], size: int) -> int:
-        """Count the candidates that are rendered already."""
+    def ready(self, run: str, fingerprints: Iterable[str], size: int) -> int:
+        """Count the candidates with these fingerprints that are rendered already."""
         with self._changed:
-            return sum((run, fingerprint(x), size) in self._cache for x in candidates)
+            return sum((run, digest, size) in self._cache for digest in fingerprints)
 
     def shares(self, run: str, candidates: Iterable[Vector], size: int) -> list[float | None]:
         """Return each candidate's rendering progress from 0 to 1; None while it is unknown."""

@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from zorank.errors import StaleAnswer
+from zorank.errors import InvalidInput, StaleAnswer
 from zorank.protocols import Store
 from zorank.studio import judging
+from zorank.studio.access import OWNER, Access
 from zorank.studio.deadlines import Deadlines
+from zorank.studio.people import check_rater
 from zorank.studio.previews import Previews
-from zorank.studio.sessions import Session
+from zorank.studio.seen import Seen
+from zorank.studio.sessions import NoAccess, Outdated, Session
+from zorank.studio.stored_runs import StoredRuns
 from zorank.types import Ballot, Poll, Ranking, Snapshot
+
+ATTEMPTS = 5
+"""How often an answer is tried again because the run has changed elsewhere since it was read."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """An answer as it arrived.
+
+    Attributes:
+        index: the round that is answered.
+        on_screen: the answer, in screen positions.
+        rater: who answers.
+        key: the presentation that the rater saw; it changes if the round is undone and shown
+            again.
+        access: the link that the answer came through; it may have ended in the meantime.
+    """
+
+    index: int
+    on_screen: Ranking
+    rater: str
+    key: str | None = None
+    access: Access = OWNER
+
+    def check(self, session: Session) -> None:
+        """Raise unless the answer may be stored in the run as it is."""
+        access = self.access
+        if not access.is_valid(session.meta):
+            raise NoAccess("your link is no longer valid; ask for a new one")
+        check_rater(self.rater, access.name, access.role == "owner", session)
+        session.check_waits(self.index, self.key)
 
 
 class Rounds:
@@ -21,7 +56,7 @@ class Rounds:
 
     Args:
         store: where runs are stored.
-        read: returns a checked snapshot of a run, and when it was read.
+        stored: reads runs.
         judges: scores slates.
         previews: renders rounds before browsers ask for them.
         deadlines: closes rounds at their deadline.
@@ -31,18 +66,26 @@ class Rounds:
     def __init__(
         self,
         store: Store,
-        read: Callable[[str], tuple[Snapshot, float]],
+        stored: StoredRuns,
         judges: judging.JudgeWorker,
         previews: Previews,
         deadlines: Deadlines,
         clock: Callable[[], float],
     ) -> None:
         self._store = store
-        self._read = read
+        self._stored = stored
         self._judges = judges
         self._previews = previews
         self._deadlines = deadlines
         self._clock = clock
+
+    def refresh(self, session: Session, seen: Seen | None = None) -> None:
+        """Load what other processes have changed; `seen` is what the request has seen."""
+        changed = session.take(*self._stored.read(session.run.name, seen))
+        self._stored.rebind(session)
+        if changed or session.unfinished:
+            self.recover(session)
+        self._deadlines.set(session.run.name, session.due)
 
     def recover(self, session: Session) -> None:
         """Finish what a crash or another process left unfinished.
@@ -51,24 +94,51 @@ class Rounds:
         and still be open; nothing is rendered yet.
         """
         session.run.ask()
-        session.take(*self._read(session.run.name))
+        session.take(*self._stored.read(session.run.name))
         self.advance(session)
         session.unfinished = False
 
-    def store_answer(
-        self, session: Session, index: int, on_screen: Ranking, rater: str
-    ) -> tuple[str, ...]:
-        """Store a rater's answer to the waiting round; return what it counts as.
+    def take(self, session: Session, sent: Sent) -> tuple[str, ...]:
+        """Store an answer to the waiting round; return what it counts as.
+
+        The store is not read before: the transaction that stores the answer checks it. A refusal
+        may be due to an outdated view of the run, so the answer is tried again with a new one.
+        """
+        fresh = session.unfinished
+        if session.unfinished:
+            self.refresh(session)
+        left = ATTEMPTS
+        while True:
+            try:
+                sent.check(session)
+                return self.store_answer(session, sent)
+            except (InvalidInput, StaleAnswer) as error:
+                if left == 0 or (fresh and not isinstance(error, Outdated)):
+                    raise
+            self.refresh(session)
+            fresh, left = True, left - 1
+
+    def store_answer(self, session: Session, sent: Sent) -> tuple[str, ...]:
+        """Store an answer if it may be stored in the run as the store has it.
 
         One rater's answer is told to the run. If a round has several raters, it is a ballot, and
         `advance` closes the round with the last one.
         """
-        ranking = session.ranking(on_screen)
-        if session.raters_needed == 1 and not session.ballots:
+        run, ranking = session.run, session.ranking(sent.on_screen)
+        alone = session.raters_needed == 1 and not session.ballots
+
+        def check(found: Snapshot) -> None:
+            session.adopt(found)
+            if alone and session.ballots:
+                raise Outdated
+            sent.check(session)
+
+        if alone:
             note = self.judge_note(session)
-            session.run.tell(ranking, rater=rater, round=index, note=note)
+            run.tell(ranking, rater=sent.rater, round=sent.index, note=note, check=check)
             return ("answers",)
-        session.ballots = self._store.cast(session.run.name, index, Ballot(rater, ranking))
+        ballot = Ballot(sent.rater, ranking)
+        session.ballots = self._store.cast(run.name, sent.index, ballot, check)
         return ("answers", "ballots")
 
     def try_advance(self, session: Session) -> None:
@@ -111,7 +181,7 @@ class Rounds:
                 return
             except StaleAnswer:
                 run.ask()
-                session.take(*self._read(run.name))
+                session.take(*self._stored.read(run.name))
 
     def verdict(self, session: Session) -> judging.Verdict | None:
         """Return the judge's verdict on the waiting round; None without a judge or until then."""

@@ -20,6 +20,7 @@ from zorank.studio.agreement import Agreement, agreements
 from zorank.studio.judging import JudgeSpec
 from zorank.studio.models.rounds import ShownRound
 from zorank.studio.presentation import shown_order, to_candidates, without
+from zorank.studio.render_pool import fingerprint
 from zorank.types import (
     Ballot,
     Group,
@@ -39,6 +40,13 @@ class NotFound(InvalidInput):
 
 class NoAccess(InvalidInput):
     """A link that has ended."""
+
+
+class Outdated(StaleAnswer):
+    """The run was changed in the store since this process has read it."""
+
+    def __init__(self) -> None:
+        super().__init__("the run was changed at this moment; load the round again")
 
 
 @dataclass
@@ -80,6 +88,7 @@ class Session:
         self.record = self.run.record
         self.options = self.record.meta["renderer_options"]
         self._taken: Snapshot | None = None
+        self._fingerprints: tuple[str, tuple[str, ...]] = ("", ())  # and the key of their round
 
     @property
     def meta(self) -> Json:
@@ -100,6 +109,14 @@ class Session:
     def waiting(self) -> Round:
         """The round that waits for an answer."""
         return self.run.rounds()[-1]
+
+    @property
+    def fingerprints(self) -> tuple[str, ...]:
+        """The fingerprint of each candidate of the waiting round, computed once a round."""
+        key = self.waiting.key
+        if self._fingerprints[0] != key:
+            self._fingerprints = (key, tuple(map(fingerprint, self.run.ask())))
+        return self._fingerprints[1]
 
     @property
     def missing_answers(self) -> int:
@@ -154,6 +171,12 @@ class Session:
         self.ballots = list(snapshot.ballots)
         self._taken, self.seen_at = snapshot, read_at
         return changed
+
+    def adopt(self, found: Snapshot) -> None:
+        """Take over the ballots that a write has found; raise Outdated if all else differs."""
+        if found.meta != self.meta or not self.run.is_current(found):
+            raise Outdated
+        self.ballots = list(found.ballots)
 
     def is_older(self, read_at: float) -> bool:
         """Whether a snapshot read at this time contains all that this process has stored."""

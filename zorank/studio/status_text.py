@@ -47,6 +47,7 @@ class Facts:
         several: whether several people rank.
         seen: number of different pictures that were shown.
         first: the round that first showed the best picture.
+        again: whether the waiting slate has the same candidates as the last one.
     """
 
     reports: Sequence[Mapping[str, float]] = ()
@@ -55,6 +56,7 @@ class Facts:
     several: bool = False
     seen: int = 0
     first: int | None = None
+    again: bool = False
 
     @property
     def known(self) -> int:
@@ -75,6 +77,7 @@ class Facts:
             several=len(raters) > 1,
             seen=len({x.tobytes() for step in steps for x in step.slate}),
             first=_round_of_best(steps),
+            again=bool(steps) and waiting is not None and _same(steps[-1].slate, waiting),
         )
 
 
@@ -124,7 +127,10 @@ def order_sentences(facts: Facts) -> list[str]:
     share = math.floor(100 * min(now["certainty"], 0.99))
     said = f"About {share} % of all pairs are in the right order."
     enough = f"That is enough: it was to be {round(100 * ENOUGH)} %. You could stop here."
-    return [said, enough] if could_stop(facts) else [said]
+    if could_stop(facts):
+        return [said, enough]
+    more = "The same ones are shown again: another answer makes their order more certain."
+    return [said, more] if facts.again else [said]
 
 
 def progress_sentences(facts: Facts) -> list[str]:
@@ -189,6 +195,10 @@ def _consistency_sentence(facts: Facts, stop: bool) -> str:
         return f"{whose} vary a little."
     coming = "; larger differences come next" if _widens(facts, 3) and not stop else ""
     return f"{whose} vary a lot{coming}."
+
+
+def _same(one: Slate, other: Slate) -> bool:
+    return len(one) == len(other) and {x.tobytes() for x in one} == {x.tobytes() for x in other}
 
 
 def _widens(facts: Facts, rounds: int) -> bool:

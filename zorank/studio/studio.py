@@ -20,18 +20,18 @@ from zorank.renderers.interface import Offered, kinds_of
 from zorank.renderers.style.kept import KeptPhotos
 from zorank.slates import Slate
 from zorank.studio import judging, look_worker
-from zorank.studio.access import OWNER, Access
+from zorank.studio.access import Access
 from zorank.studio.deadlines import Deadlines
 from zorank.studio.limits import Limits
 from zorank.studio.loaded_runs import LoadedRuns
 from zorank.studio.methods import MethodSpec
 from zorank.studio.new_run import RunMaker, RunSettings
-from zorank.studio.people import People, check_rater
+from zorank.studio.people import People
 from zorank.studio.previews import Previews
 from zorank.studio.render_pool import RenderLimits, RenderPool
-from zorank.studio.rounds import Rounds
+from zorank.studio.rounds import Rounds, Sent
 from zorank.studio.seen import Seen
-from zorank.studio.sessions import NoAccess, NotFound, Session
+from zorank.studio.sessions import NotFound, Session
 from zorank.studio.shared_exhibits import SharedExhibits
 from zorank.studio.stored_runs import StoredRuns
 from zorank.studio.urls import Urls
@@ -86,7 +86,7 @@ class Studio:
         self.clock: Callable[[], float] = time.time
         self.deadlines = Deadlines(self._close_overdue, lambda: self.clock())
         self.rounds = Rounds(
-            *(store, self.stored.read, self.judge_worker, self.previews, self.deadlines),
+            *(store, self.stored, self.judge_worker, self.previews, self.deadlines),
             clock=lambda: self.clock(),
         )
         self.has_pages: Callable[[str], bool] = lambda run: False
@@ -110,6 +110,10 @@ class Studio:
         """The sessions of the runs in memory."""
         return self._sessions.all()
 
+    def is_loaded(self, run_id: str) -> bool:
+        """Whether a run is in memory. One that was deleted elsewhere may be, for a moment."""
+        return run_id in self._sessions
+
     @contextmanager
     def session(self, run_id: str, seen: Seen | None = None) -> Iterator[Session]:
         """Lock a run that is up to date with one snapshot of the store.
@@ -120,19 +124,12 @@ class Studio:
                 or if another request has read one since this one began.
         """
         with self.cached(run_id) as session:
-            changed = False
             if seen is None or session.seen_at < seen.at:
                 newer = seen if seen is not None and session.is_older(seen.at) else None
-                changed = session.take(*self.stored.read(run_id, newer))
-                self.stored.rebind(session)
-            if changed or session.unfinished:
+                self.rounds.refresh(session, newer)
+            elif session.unfinished:
                 self.rounds.recover(session)
-            self.deadlines.set(run_id, session.due)
-            try:
-                yield session
-            except BaseException:
-                session.seen_at = 0.0  # it may be outdated: the next request reads
-                raise
+            yield session
 
     @contextmanager
     def cached(self, run_id: str) -> Iterator[Session]:
@@ -140,6 +137,9 @@ class Studio:
         with self._sessions.use(run_id) as session, session.lock:
             try:
                 yield session
+            except BaseException:
+                session.seen_at = 0.0  # it may be outdated: the next request reads
+                raise
             finally:
                 session.left_at = time.perf_counter()
 
@@ -161,38 +161,15 @@ class Studio:
                 pass  # the next request reports it
             self.on_change(name, links)
 
-    def answer(
-        self,
-        run_id: str,
-        index: int,
-        on_screen: Ranking,
-        rater: str,
-        key: str | None = None,
-        access: Access = OWNER,
-    ) -> Session:
+    def answer(self, run_id: str, sent: Sent) -> Session:
         """Take a rater's answer, and return the run's session.
 
         The answer is acknowledged when it is stored. If the work that follows fails, it is done
         when the run is used next.
-
-        Args:
-            run_id: the run.
-            index: the round that is answered.
-            on_screen: the answer, in screen positions.
-            rater: who answers.
-            key: the presentation that the rater saw; it changes if the round is undone and shown
-                again.
-            access: the link that the answer came through; it may have ended in the meantime.
         """
         self.previews.supersede(run_id)
-        # A link may have ended while the answer was uploaded or waited, so its run is read again.
-        seen = access.seen if access.role == "owner" else None
-        with self.session(run_id, seen) as session:
-            if not access.is_valid(session.meta):
-                raise NoAccess("your link is no longer valid; ask for a new one")
-            check_rater(rater, access.name, access.role == "owner", session)
-            session.check_waits(index, key)
-            self._count(*self.rounds.store_answer(session, index, on_screen, rater))
+        with self.cached(run_id) as session:
+            self._count(*self.rounds.take(session, sent))
             self.rounds.try_advance(session)
         self.on_change(run_id, False)
         return session

@@ -34,7 +34,12 @@ class Urls:
 
 def versioned(url: str, candidate: Vector, renderer: ResolvedRenderer) -> str:
     """Return a URL that changes with its content, so that browsers may cache it for ever."""
-    return f"{url}?v={fingerprint(candidate)}{weights_query(renderer)}"
+    return of_version(url, fingerprint(candidate), renderer)
+
+
+def of_version(url: str, digest: str, renderer: ResolvedRenderer) -> str:
+    """Return the versioned URL of the candidate with this fingerprint."""
+    return f"{url}?v={digest}{weights_query(renderer)}"
 
 
 def weights_query(renderer: ResolvedRenderer) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from zorank.errors import StaleAnswer
+from zorank._store_protocol import Check
+from zorank.errors import InvalidInput, StaleAnswer
 from zorank.protocols import Store
 from zorank.testing._store_examples import SLATE, answered, at_once, newest
-from zorank.types import Ballot, Ranking, Round, RunRecord
+from zorank.types import Ballot, Ranking, Round, RunRecord, Snapshot
 
 
 class LogInStore:
@@ -134,6 +138,54 @@ class LogInStore:
             store.answer("a run", answered(0, 1, key=key), ballots=1)
         store.answer("a run", answered(0, 1, key=key), ballots=2)
         assert store.rounds("a run")[0].answer == Ranking.of([1])
+
+    def test_a_check_sees_the_run_as_it_is_and_may_refuse_a_write(
+        self, store: Store, record: RunRecord
+    ) -> None:
+        """What the check raises is raised by the store, and nothing is written."""
+        store.create(record)
+        key, seen = store.append("a run", 0, 1.0).key, []
+
+        def refuse(found: Snapshot) -> None:
+            seen.append(found)
+            raise InvalidInput("refused by the check")
+
+        ann, answer = Ballot("ann", Ranking.of([1])), answered(0, 1, key=key)
+        writes: tuple[Callable[[Check], Any], ...] = (
+            lambda check: store.cast("a run", 0, ann, check),
+            lambda check: store.answer("a run", answer, check=check),
+        )
+        for write in writes:
+            with pytest.raises(InvalidInput, match="refused by the check"):
+                write(refuse)
+            assert seen.pop() == store.snapshot("a run")
+            assert not store.ballots("a run", 0)
+            assert newest(store).answer is None
+        for write in writes:
+            write(seen.append)
+        assert [len(found.ballots) for found in seen] == [0, 1]
+        assert store.rounds("a run")[0].answer == Ranking.of([1])
+
+    def test_checks_of_writes_at_once_see_each_other(
+        self, store: Store, record: RunRecord
+    ) -> None:
+        """A check and its write are one transaction."""
+        store.create(record)
+        store.append("a run", 0, 1.0)
+
+        def cast(i: int) -> bool:
+            def check(found: Snapshot) -> None:
+                time.sleep(0.01)
+                if found.ballots:
+                    raise StaleAnswer("somebody was first")
+
+            try:
+                store.cast("a run", 0, Ballot(f"rater {i}", Ranking.of([1])), check)
+            except StaleAnswer:
+                return False
+            return True
+
+        assert sum(at_once(4, cast)) == len(store.ballots("a run", 0)) == 1
 
     def test_threads_that_append_at_once_get_one_slate(
         self, store: Store, record: RunRecord

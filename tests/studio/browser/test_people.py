@@ -19,7 +19,9 @@ def invited(owner, name, role="ranks"):
     owner.page.locator("button[data-testid=invite-person]").click()
     link = owner.page.get_by_label(f"Link of {name}")
     expect(link).to_be_visible()
-    return link.input_value().partition("token=")[2]
+    address, _, token = link.input_value().partition("?token=")
+    assert address.startswith(f"{owner.server.url}/runs/")
+    return token
 
 
 def row(owner, name):
@@ -27,15 +29,28 @@ def row(owner, name):
 
 
 def test_a_person_is_invited_by_name_answers_and_is_revoked(studio, person):
+    the_whole_path(studio, person)
+
+
+def test_a_person_joins_and_leaves_below_a_path_of_nginx(proxied, person):
+    """The same from the phone to the events, over HTTPS and with a prefix."""
+    studio = proxied("--method", "rank-process", "--trust-proxy")
+    the_whole_path(studio, person, ignore_https_errors=True)
+
+
+def the_whole_path(studio, person, **browser):
+    """Invite a person, join on a phone, answer, revoke, forget."""
     run_id = new_run(studio, raters=2)
-    owner = person().open(studio, f"/runs/{run_id}")
+    owner = person(**DESKTOP, **browser).open(studio, f"/runs/{run_id}")
     owner.expect_round(0, "start")
     owner.page.get_by_text("Rank together").click()
     token = invited(owner, "Ann")
     expect(row(owner, "Ann")).to_contain_text("no answer yet")
 
-    ann = person(forgives=REVOKED, **PHONE).open(studio, f"/runs/{run_id}", token=token)
+    phone = person(forgives=REVOKED, **PHONE, **browser)
+    ann = phone.open(studio, f"/runs/{run_id}", token=token)
     ann.expect_round(0, "start")
+    assert ann.page.url == f"{studio.url}/runs/{run_id}"  # without the token
     expect(ann.see("rater-name")).to_have_count(0)  # the link has the name
     expect(ann.see("greeting")).to_have_text("Hello, Ann.")
     ann.expect_no_overflow()
@@ -53,6 +68,8 @@ def test_a_person_is_invited_by_name_answers_and_is_revoked(studio, person):
     row(owner, "Ann").get_by_test_id("revoke-person").click()
     expect(ann.see("banner")).to_contain_text("no longer valid")
     expect(owner.page.get_by_label("Link of Ann")).to_have_count(0)
+    for path in (f"/runs/{run_id}", f"/runs/{run_id}?token={token}"):  # the cookie, the link
+        assert phone.context.new_page().goto(f"{studio.url}{path}").status == 401, path
 
     row(owner, "Ann").get_by_test_id("forget-person").click()
     owner.see("confirm").click()

@@ -204,6 +204,7 @@ def folder_kind(path: str) -> tuple[RendererKind, list[str]]:
         tells_progress=False,
         options={"folder": "", "manifest": ""},
         current=lambda: {"folder": root, "manifest": source.scan()[0].text},
+        ranks_items=True,
     )
     return kind, left_out
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from zorank.errors import InvalidInput, ZorankError
 from zorank.protocols import Renderer
-from zorank.renderers.interface.reading import takes_parameter, text, title
+from zorank.renderers.interface.reading import method, takes_parameter, text, title
 from zorank.renderers.interface.resolved import ResolvedRenderer, resolve
 from zorank.renderers.options import form_fields, properties
 
@@ -31,6 +31,7 @@ class RendererKind:
         given: defaults of new runs that replace those of the maker.
         current: returns further options of a new run, read when it is created.
         fixed: options that a request for a new run cannot set.
+        ranks_items: whether it shows things that exist, instead of generating any.
 
     `HOOKS` explains the others; they can be read before a renderer is made.
     """
@@ -45,6 +46,7 @@ class RendererKind:
     given: Mapping[str, Any] = field(default_factory=dict)
     current: Callable[[], Mapping[str, Any]] = dict
     fixed: frozenset[str] = frozenset()
+    ranks_items: bool = False
 
     @classmethod
     def of(cls, name: str, found: Any) -> RendererKind:
@@ -62,6 +64,7 @@ class RendererKind:
             tells_progress=takes_parameter(found, "progress"),
             options=_options_of(maker),
             current=dict if makes else made.stored_options,
+            ranks_items=method(found, "item_names") is not None,
         )
 
     @classmethod

@@ -24,6 +24,7 @@ from zorank.studio.models.rounds import (
     UndoRounds,
     WaitingRound,
 )
+from zorank.studio.rounds import Sent
 from zorank.studio.sessions import Session
 from zorank.studio.views import rounds as views
 
@@ -36,7 +37,8 @@ def answer_round(run: RatersRun, index: Index, given: GivenAnswer) -> Response:
     rater = run.rater(given.rater)
     if rater is None:
         raise InvalidInput("an answer through a shared link needs a name; enter yours")
-    session = run.studio.answer(run.id, index, given.ranking(), rater, given.key, run.access)
+    sent = Sent(index, given.ranking(), rater, given.key, run.access)
+    session = run.studio.answer(run.id, sent)
     return _json(_taken(run, session, index, rater))
 
 

@@ -51,7 +51,8 @@ async function duplicate(run) {
 
 async function discard(run) {
   const sure = await confirmDialog({
-    heading: `Delete “${run.title || "Untitled"}”?`, text: "Its pictures and answers will be deleted.", action: "Delete", danger: true,
+    heading: `Delete “${run.title || "Untitled"}”?`, text: find("#runs").dataset.items === undefined
+      ? "Its pictures and answers will be deleted." : "Its answers will be deleted; the files stay.", action: "Delete", danger: true,
   });
   if (!sure) return;
   const erase = () => attempt(() => remove(runPath(run.id)), { retry: async () => (await erase()) && show() });

@@ -73,5 +73,5 @@ export function showProgress({ round: index, done, of }, round) {
   if (index < round.index) return;
   const ahead = index > round.index;
   if (done >= of) status.textContent = ahead ? `next ${NUMBERS[of] ?? of} ready` : "";
-  else status.textContent = ahead ? "" : `drawing ${done + 1} of ${of}`;
+  else status.textContent = ahead ? "" : `preparing ${done + 1} of ${of}`;
 }

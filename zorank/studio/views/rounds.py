@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from zorank.slates import Slate
 from zorank.studio.access import Role
 from zorank.studio.models.rounds import (
@@ -12,9 +14,10 @@ from zorank.studio.models.rounds import (
     WaitingRound,
 )
 from zorank.studio.presentation import shown_order, to_screen
+from zorank.studio.render_pool import fingerprint
 from zorank.studio.sessions import Session
 from zorank.studio.studio import Studio
-from zorank.studio.urls import versioned
+from zorank.studio.urls import of_version, versioned
 from zorank.types import Group
 
 
@@ -31,7 +34,7 @@ def shown_round(studio: Studio, session: Session) -> ShownRound:
 def _described(studio: Studio, session: Session, likely: Slate | None) -> ShownRound:
     waiting, slate, shown = session.waiting, session.run.ask(), session.shown
     media_type = session.renderer.media_type
-    urls = _exhibit_urls(studio, session, waiting.index, slate, shown)
+    urls = _exhibit_urls(studio, session, waiting.index, session.fingerprints, shown)
     return ShownRound(
         index=waiting.index,
         key=waiting.key,
@@ -101,15 +104,15 @@ def urls_ahead(studio: Studio, session: Session, slate: Slate | None) -> list[st
         return []
     index = session.waiting.index + 1
     shown = shown_order(session.record, index, len(slate))
-    return _exhibit_urls(studio, session, index, slate, shown)
+    return _exhibit_urls(studio, session, index, list(map(fingerprint, slate)), shown)
 
 
 def _exhibit_urls(
-    studio: Studio, session: Session, index: int, slate: Slate, shown: Group
+    studio: Studio, session: Session, index: int, fingerprints: Sequence[str], shown: Group
 ) -> list[str]:
     """Return the URLs of a round's exhibits by screen position."""
     base = studio.urls.run(session.run.name, f"rounds/{index}/exhibits")
     return [
-        versioned(f"{base}/{position}", slate[candidate], session.renderer)
+        of_version(f"{base}/{position}", fingerprints[candidate], session.renderer)
         for position, candidate in enumerate(shown)
     ]
