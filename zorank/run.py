@@ -157,10 +157,6 @@ class Run:
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return _mimebundle.of_run(self)
 
-    def plot(self) -> Any:
-        """Return a Matplotlib figure of the history: values if there are any, else reports."""
-        return _figures.history_figure(self.history, self.name, self._record.meta.get("maximize"))
-
     @property
     def name(self) -> str:
         """The run's name in its store."""
@@ -339,6 +335,10 @@ class Run:
     def pairs(self, ties: bool = False) -> list[preference_data.Pair]:
         """Return every preference between two candidates of a round; with ties, if wanted."""
         return preference_data.pairs(self.judgements(), ties)
+
+    def plot(self) -> Any:
+        """Return a Matplotlib figure of the history: values if there are any, else reports."""
+        return _figures.history_figure(self.history, self.name, self._record.meta.get("maximize"))
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame with a row for each round, rater and candidate."""

@@ -16,9 +16,9 @@ RATE, SECONDS = 22_050, 2.0
 class Synthesiser:
     """Two notes with eight partials, a vibrato and an echo, from fourteen numbers."""
 
-    dim = 14
+    title, description = "Tones", "Short sounds: choose by ear."
     media_type = "audio/wav"
-    description = "Short sounds: choose by ear."
+    dim = 14
 
     def render(self, candidates: list[Vector]) -> list[Exhibit]:
         """A WAV file for each candidate."""

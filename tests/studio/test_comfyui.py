@@ -94,8 +94,7 @@ def test_a_run_keeps_its_workflow_when_the_file_changes(store, workflow, server)
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"workflow": "{}"}, "set where the studio is started"),
-        ({"workflow": "/etc/passwd"}, "set where the studio is started"),
+        *(({"workflow": w}, "set where the studio is started") for w in ("{}", "/etc/passwd")),
         ({"url": "http://10.0.0.1"}, "url"),
         ({"tune": "3.cfg"}, "the range of"),
         ({"noise": "many"}, "noise must be"),

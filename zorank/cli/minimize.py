@@ -93,12 +93,7 @@ Deadline = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress bar.")]
 Human = Annotated[
-    bool,
-    typer.Option(
-        "--human",
-        help="Rank the candidates yourself, by typing; the function then returns what to print "
-        "for a candidate.",
-    ),
+    bool, typer.Option("--human", help="Rank by typing; the function returns what to print.")
 ]
 Rounds = Annotated[int, typer.Option(min=1, help="With --human: how many rounds to answer.")]
 SpaceFile = Annotated[

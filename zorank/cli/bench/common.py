@@ -22,6 +22,10 @@ FolderOption = Annotated[
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="Number of processes; default: one per core.")
 ]
+Peers = Annotated[list[str] | None, typer.Option(help="Only this optimizer; may be repeated.")]
+Dims = Annotated[
+    list[int] | None, typer.Option(min=2, help="Only this dimension; may be repeated.")
+]
 QuickOption = Annotated[
     bool, typer.Option("--quick", help="A small version, about a minute; not conclusive.")
 ]

@@ -8,7 +8,14 @@ from typing import Annotated
 
 import typer
 
-from zorank.cli.bench.common import FolderOption, WorkersOption, print_report, run_to_end
+from zorank.cli.bench.common import (
+    Dims,
+    FolderOption,
+    Peers,
+    WorkersOption,
+    print_report,
+    run_to_end,
+)
 from zorank.cli.common import log
 from zorank.cli.tables import functions_tables
 
@@ -27,16 +34,12 @@ def functions(
     only: Annotated[
         list[FunctionsPart] | None, typer.Option(help="Only this part; may be repeated.")
     ] = None,
-    dim: Annotated[
-        list[int] | None, typer.Option(min=2, help="A dimension; default: those of each part.")
-    ] = None,
+    dim: Dims = None,
     function: Annotated[
         list[str] | None,
         typer.Option(help="Only this function, such as 'rotated ellipsoid'; may be repeated."),
     ] = None,
-    peer: Annotated[
-        list[str] | None, typer.Option(help="Only this optimizer, such as auto or pycma.")
-    ] = None,
+    peer: Peers = None,
     seeds: Annotated[int, typer.Option(min=1, help="Starts of each function; few if d > 40.")] = 5,
     first_seed: Annotated[
         int, typer.Option(min=0, help="The first seed; report seeds from 500 on.")
