@@ -27,6 +27,8 @@ Bounds: TypeAlias = tuple[float | Sequence[float], float | Sequence[float]]
 
 MAX_CANDIDATES = 100_000
 """The largest slate that an optimizer draws."""
+MAX_CHANNELS = 1_000_000
+"""The largest number of channels of latents."""
 SHARE_OF_RANGE = 0.3
 """The default of sigma0, as a share of the range between finite bounds."""
 MAX_SETTING = 1e150
@@ -162,7 +164,7 @@ def check_choice(owner: object, name: str, choices: Sequence[str]) -> None:
 
 def check_channel_count(owner: Any) -> None:
     """Check the setting channels, which needs latents on the shell unless it is 0."""
-    check_count(owner, "channels", 0)
+    check_count(owner, "channels", 0, MAX_CHANNELS)
     if owner.channels and owner.space != "gaussian":
         raise InvalidInput(
             f"channels are those of latents in space='gaussian', found {owner.channels} channels "
