@@ -152,6 +152,14 @@ class Tab:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def enlarge(self):
+        """Press Space until a picture is enlarged; a slow press counts as holding, which ends."""
+        for _ in range(50):
+            self.press("Space")
+            if self.page.get_by_test_id("enlarged").is_visible():
+                return
+        raise AssertionError("Space enlarges no picture")
+
     def tab_to(self, name, steps=40):
         """Press Tab until the element of this name, or one inside it, has the focus."""
         focused = "document.activeElement?.closest('[data-testid]')?.dataset.testid"

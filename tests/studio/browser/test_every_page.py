@@ -48,7 +48,7 @@ def every_page(server, visitor, size=96, a_while=A_WHILE):
     yield "help", tab
     tab.press("Escape")
     expect(tab.see("help")).to_have_count(0)  # keys belong to the page again
-    tab.press("Space")
+    tab.enlarge()
     expect(tab.see("enlarged")).to_be_visible()
     yield "enlarged", tab
     tab.press("Escape")

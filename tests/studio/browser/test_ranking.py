@@ -167,7 +167,7 @@ def test_a_picture_can_be_enlarged_and_flipped_with_the_best(studio, person):
         expect(large.locator("img").filter(visible=True)).to_have_attribute("src", address)
 
     tab.card(4).hover()
-    tab.press("Space")
+    tab.enlarge()
     expect(large).to_be_visible()
     expect_shown(tab.pictures()[4])
     tab.press("f")
@@ -204,7 +204,7 @@ def test_a_digit_pressed_as_an_enlarged_picture_closes_ranks(studio, person):
     tab.expect_round(1, "rank")
     large = tab.see("enlarged")
     tab.card(4).hover()
-    tab.press("Space")
+    tab.enlarge()
     expect(large).to_be_visible()
     # In one task, as a quick hand does it: the dialog has closed and not yet given up the focus.
     tab.page.evaluate(

@@ -23,7 +23,7 @@ export function bindKeys(controls, page) {
     if (key === "Enter") return onOther ? undefined : run(event, page.enter);
     if (key === " ") {
       if (onOther) return undefined;
-      if (!event.repeat) spaceDownAt = performance.now();
+      if (!event.repeat) spaceDownAt = event.timeStamp; // when the key went down, not when a busy page reacts
       return run(event, () => !event.repeat && page.look());
     }
     const control = controls.get(key);
@@ -35,7 +35,7 @@ export function bindKeys(controls, page) {
   document.addEventListener("keyup", (event) => {
     if (event.key !== " " || !spaceDownAt) return;
     if (event.target.matches?.(".pick")) event.preventDefault();
-    if (performance.now() - spaceDownAt > HOLD_MILLISECONDS) page.endPeek();
+    if (event.timeStamp - spaceDownAt > HOLD_MILLISECONDS) page.endPeek();
     spaceDownAt = 0;
   });
 }
