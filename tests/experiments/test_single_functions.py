@@ -98,7 +98,14 @@ def test_a_study_without_trials_is_refused():
         Study(peers=("pycm",))
 
 
+# In 20 dimensions rounds depend on each other; on the last one, searches restart.
+RACES = [(8, 5, 60), (1, 20, 60), (3, 2, 300)]
+
+
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_variants_of_auto_differ_from_it(name):
-    default, variant = (hit_points(Race(peer, 8, 1, 5, 60))["hits"] for peer in ("auto", name))
-    assert default != variant
+    assert any(
+        hit_points(Race("auto", function, 1, d, points))["hits"]
+        != hit_points(Race(name, function, 1, d, points))["hits"]
+        for function, d, points in RACES
+    )
