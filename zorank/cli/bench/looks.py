@@ -35,8 +35,8 @@ def looks(
         int | None,
         typer.Option(
             min=1,
-            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream and "
-            "boxes.",
+            help="Sessions per condition; default: 20 for landscapes and style, 10 for dream, "
+            "boxes and faces.",
         ),
     ] = None,
     first_seed: Annotated[
