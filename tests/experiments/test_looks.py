@@ -351,6 +351,18 @@ def test_the_figure_shows_all_parts(results, tmp_path):
     assert "<svg" in drawn
 
 
+@pytest.mark.parametrize("part", ["style", "faces"])
+def test_a_part_that_runs_only_if_named_has_a_panel(part, tmp_path):
+    titles = []
+
+    def draw_and_look(figure):
+        draw(figure, Study(parts=(part,)), {})
+        titles.extend(axes.get_title() for axes in figure.axes)
+
+    plotting.save(draw_and_look, [tmp_path / "looks.png"])
+    assert any(title.startswith(f"{part}: ") for title in titles)
+
+
 # the command
 
 

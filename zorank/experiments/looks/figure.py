@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zorank.experiments import plotting
-from zorank.experiments.looks.cases import DREAM, FACES, LANDSCAPE, PEERS
+from zorank.experiments.looks.cases import DREAM, FACES, LANDSCAPE, PEERS, STYLE
 from zorank.experiments.looks.findings import (
     LABELS,
     by_method,
@@ -52,7 +52,7 @@ def draw(figure: Any, study: Study, results: Results) -> None:
     """Draw all parts that were run."""
     panels = [*_curves(study, results)]
     bars = _lead_panels(study, results)
-    rows = -(-len(panels) // COLUMNS)
+    rows = max(-(-len(panels) // COLUMNS), 1)
     height = 0.16 * max((len(found) for _, found in bars), default=0) + (0.7 if bars else 0)
     figure.set_size_inches(8.6, 2.1 * rows + height + 0.5)
     blocks = np.atleast_1d(
@@ -73,7 +73,7 @@ def draw(figure: Any, study: Study, results: Results) -> None:
 
 
 def _curves(study: Study, results: Results) -> Iterator[Panel]:
-    """Yield a panel per noise and group of tastes, for dream, and per kind of box."""
+    """Yield a panel per noise and group of tastes, and per case of the other parts."""
 
     def panel(title: str, gains: dict[str, NDArray[np.float64]]) -> Panel:
         return lambda axes: _plot_curves(axes, title, gains)
@@ -84,9 +84,9 @@ def _curves(study: Study, results: Results) -> Iterator[Panel]:
             gains = mean_gains(study, results, cases)
             if gains:
                 yield panel(f"landscapes, {group}, noise {noise:g}", gains)
-    for part in (part for part in (DREAM, FACES, PEERS) if part in study.parts):
+    for part in (part for part in (DREAM, FACES, STYLE, PEERS) if part in study.parts):
         for case in study.cases(part):
-            where = f"box: {label_of(case)}" if part == PEERS else f"{part}, noise {case.noise:g}"
+            where = f"{'box' if part == PEERS else part}: {label_of(case)}"
             found = by_method(study, results, case)
             yield panel(where, {method: sessions.gains for method, sessions in found.items()})
 
