@@ -6,6 +6,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from zorank import Run
 from zorank.optimizers import auto_search, rank_model
+from zorank.optimizers.blas import one_thread
+
+
+def threads():
+    """The numbers of threads of the BLAS libraries."""
+    return {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
 
 
 @pytest.mark.parametrize(
@@ -17,8 +23,7 @@ def test_auto_uses_one_thread_where_more_would_wait(monkeypatch, d, rounds, modu
     computed = getattr(module, step)
 
     def watched(*arguments):
-        infos = threadpool_info()
-        used.update(info["num_threads"] for info in infos if info["user_api"] == "blas")
+        used.update(threads())
         return computed(*arguments)
 
     monkeypatch.setattr(module, step, watched)
@@ -27,3 +32,14 @@ def test_auto_uses_one_thread_where_more_would_wait(monkeypatch, d, rounds, modu
         for _ in range(rounds):
             run.tell(values=[float(x @ x) for x in run.ask()])
     assert used == {1}
+
+
+def test_threads_share_the_limit_and_the_last_one_lifts_it():
+    with threadpool_limits(2, user_api="blas"):
+        first, second = one_thread(), one_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}
