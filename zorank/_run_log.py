@@ -39,6 +39,7 @@ class RunLog:
         self.waiting: Round | None = None
         self._edits = Snapshot(record.meta).edits
         self._outdated = False
+        self._loaded_others = False
         self._load()
 
     def __len__(self) -> int:
@@ -76,10 +77,11 @@ class RunLog:
     def refresh(self, seen: Snapshot | None) -> bool:
         """Load the changes of other processes; return whether there were any."""
         seen = self.store.snapshot(self.record.name) if seen is None else seen
-        if self.is_current(seen):
+        if self.is_current(seen) and not self._loaded_others:
             return False
         self._edits = seen.edits
         self._load()
+        self._loaded_others = False
         return True
 
     def show(self, slate: Json | None) -> Round:
@@ -148,6 +150,9 @@ class RunLog:
         try:
             return write()
         except StaleAnswer:
+            before = self.waiting or self.last
             self._load()
             self._outdated = True
+            # The next `refresh` reports these changes.
+            self._loaded_others |= (self.waiting or self.last) != before
             raise

@@ -142,3 +142,13 @@ def test_an_answer_to_a_round_that_another_process_opened_is_taken(client, elsew
     for index in range(3):
         answer((elsewhere, client)[index % 2], run_id, index).raise_for_status()
     assert client.get(f"/api/runs/{run_id}/round").json()["index"] == 3
+
+
+def test_after_a_lost_race_the_next_round_is_prepared(client, meanwhile, elsewhere):
+    run_id = new_run(client)
+    client.get(f"/api/runs/{run_id}/round").raise_for_status()
+    meanwhile.happens = lambda: answer(elsewhere, run_id).raise_for_status()
+    assert answer(client, run_id).status_code == 409
+    with client.app.state.studio.session(run_id) as session:
+        assert session.waiting.index == 1
+        assert session.prepared == session.waiting.key
