@@ -327,3 +327,14 @@ def test_a_backup_is_restored_while_a_studio_holds_what_was_deleted(tmp_path, le
         holder.stdin.close()
     logs = sorted(path.name for path in tmp_path.glob("runs.db-*.old"))
     assert logs == sorted(f"runs.db{suffix}.old" for suffix in left if suffix)
+
+
+def test_a_backup_is_restored_through_a_symbolic_link(tmp_path):
+    source, real, link = (tmp_path / name for name in ("source.db", "real.db", "link.db"))
+    fill(f"sqlite:///{source}")
+    backup(str(source), tmp_path / "backup.db")
+    real.touch()
+    link.symlink_to(real)
+    restore(tmp_path / "backup.db", f"sqlite:///{link}")
+    assert link.is_symlink()
+    assert rows(f"sqlite:///{real}") == rows(f"sqlite:///{source}")

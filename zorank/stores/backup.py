@@ -93,6 +93,7 @@ def _clear_place(url: str) -> None:
     path = file_of(sa.make_url(url) if "://" in url else sqlite_url(url))
     if path is None:
         return
+    path = os.path.realpath(path)  # SQLite follows links
     file = Path(path)
     if file.is_file() and file.stat().st_size == 0:
         file.unlink()
