@@ -61,6 +61,12 @@ def test_channels_of_one_value_stay_as_they_are_on_the_shell():
     assert np.array_equal(ChannelShell(2).place(flat.copy()), Shell().place(flat.copy()))
 
 
+def test_one_channel_of_one_value_leaves_the_point_on_the_shell():
+    x = np.random.default_rng(0).standard_normal((16, 256))
+    x[0], x[1] = 0, x[1] + 3
+    assert np.linalg.norm(ChannelShell(16).place(x.ravel())) == pytest.approx(64)
+
+
 def lightness(x):
     """A taste that one channel's mean and another's size decide."""
     channels = x.reshape(16, -1)
@@ -98,5 +104,5 @@ def test_wrong_channels_are_refused():
             optimizers.RankProcess(space="gaussian", channels=wrong)
     with pytest.raises(InvalidInput, match="4 channels in space='euclidean'"):
         optimizers.RankLooks(channels=4)
-    with pytest.raises(InvalidInput, match=r"a multiple of 4 numbers, at least 8; .* have 10"):
+    with pytest.raises(InvalidInput, match=r"a multiple of 4 numbers, at least 20; .* have 10"):
         Run(optimizers.RankProcess(space="gaussian", channels=4), np.ones(10))

@@ -23,6 +23,9 @@ LIMIT = 3.9
 """The largest z-score. It is a little below 4, at which `zorank.renderers.latents` calls latents
 unusual, so that rounding does not make them so."""
 
+LEAST_NUMBERS = 5
+"""Of a channel: with fewer, no moments are within both limits."""
+
 FLAT = 1e-12
 """The least share of a channel's mean square that is not due to its mean."""
 
@@ -59,10 +62,11 @@ class ChannelShell(Shell):
     @classmethod
     def of(cls, channels: int, dim: int) -> ChannelShell:
         """Return the space of vectors of this dimension; raise if they cannot be channels."""
-        if dim % channels or dim < 2 * channels:
+        least = LEAST_NUMBERS * channels
+        if dim % channels or dim < least:
             raise InvalidInput(
                 f"latents of {channels} channels have a multiple of {channels} numbers, at least "
-                f"{2 * channels}; candidates have {dim}"
+                f"{least}; candidates have {dim}"
             )
         return cls(channels)
 
@@ -80,10 +84,10 @@ class ChannelShell(Shell):
         if np.array_equal(wanted_mean, mean) and np.array_equal(wanted_square, square):
             return None
         spread = square - mean**2
-        flat = spread <= FLAT * square  # a channel of one value has no spread to scale
-        scales = np.sqrt((wanted_square - wanted_mean**2) / np.where(flat, 1.0, spread))
-        shifts = wanted_mean - scales * mean
-        return Correction(np.where(flat, 1.0, scales), np.where(flat, 0.0, shifts))
+        if (spread <= FLAT * square).any():  # a channel of one value has no spread to scale
+            return None
+        scales = np.sqrt((wanted_square - wanted_mean**2) / spread)
+        return Correction(scales, wanted_mean - scales * mean)
 
     def _within(self, mean: Vector, square: Vector, count: int) -> tuple[Vector, Vector]:
         """Return the moments within the limit, on the shell: their mean square is 1."""
