@@ -22,6 +22,9 @@ def test_a_file_without_settings_is_refused(tmp_path):
     (tmp_path / "noise.json").write_text(json.dumps({"lines": [{}]}))
     with pytest.raises(InvalidInput, match=r"has no tuned settings .* zorank reproduce noise"):
         noisy_judge.cases_of(tmp_path / "noise.json")
+    (tmp_path / "noise.json").write_text(json.dumps({"lines": [{"method": "zo-sgd"}]}))
+    with pytest.raises(InvalidInput, match="has no settings of zo-ranksgd"):
+        noisy_judge.cases_of(tmp_path / "noise.json")
 
 
 def test_lower_values_make_the_claim_hold():

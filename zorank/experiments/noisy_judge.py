@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from zorank import optimizers
-from zorank.errors import unreadable
+from zorank.errors import InvalidInput, check_names, unreadable
 from zorank.experiments.paper.curve_figures import ratio_claims
 from zorank.experiments.paper.curve_panels import PROBLEM_NAMES
 from zorank.experiments.paper.curves import VERSION, Curves, Setting, Trial, follow, trials_of
@@ -59,7 +59,7 @@ def cases_of(file: Path, points: int = POINTS) -> list[Case]:
     """Return the cases of a file that `zorank reproduce noise` wrote."""
     with unreadable(f"{file} has no tuned settings", "pass noise.json of zorank reproduce noise"):
         lines = json.loads(file.read_text(encoding="utf-8"))["lines"]
-        return [
+        cases = [
             Case(
                 line["problem"],
                 line["noise"],
@@ -70,6 +70,12 @@ def cases_of(file: Path, points: int = POINTS) -> list[Case]:
             for line in lines
             if line["method"] == RIVAL
         ]
+        check_names("problem", [case.problem for case in cases], PROBLEM_NAMES)
+    if not cases:
+        raise InvalidInput(
+            f"{file} has no settings of {RIVAL}; pass noise.json of zorank reproduce noise"
+        )
+    return cases
 
 
 def trials(cases: Sequence[Case]) -> list[Trial]:
