@@ -112,20 +112,30 @@ def test_a_failure_reaches_all_who_wait_and_can_be_tried_again():
     assert again.result(PATIENCE).data == POINTS[1].tobytes()
 
 
-def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more():
-    renderer = Slow(together=1)
+class Telling(Slow):
+    """Also says how far it is after it was told to go on."""
+
+    def render(self, candidates, progress=None):
+        exhibits = super().render(candidates, progress)
+        progress(0.9)
+        return exhibits
+
+
+@pytest.mark.parametrize("kind", [Slow, Telling])
+def test_a_closed_gallery_stops_what_it_renders_and_begins_nothing_more(kind):
+    renderer = kind(together=1)
     gallery = RenderPool(workers=1)
-    futures = [gallery.request("run", resolve(renderer), point) for point in POINTS]
+    first, *queued = (gallery.request("run", resolve(renderer), point) for point in POINTS)
     assert renderer.halfway.wait(PATIENCE)
-    renderer.go_on.set()
-    gallery.close()
-    errors = [future.exception(PATIENCE) for future in futures]
-    assert errors.count(None) <= 1
-    assert {type(error) for error in errors} - {type(None)} <= {RenderError, RuntimeError}
-    renderer.halfway.clear()
+    gallery.close(patience=0)
     late = gallery.request("run", resolve(renderer), POINTS[5])
-    assert isinstance(late.exception(PATIENCE), RenderError)
-    assert not renderer.halfway.is_set()
+    for future in (*queued, late):
+        assert isinstance(future.exception(PATIENCE), RenderError)
+    renderer.go_on.set()
+    stopped = first.exception(PATIENCE)
+    assert (stopped is None) == (kind is Slow)
+    assert stopped is None or "the studio is closing" in str(stopped)
+    assert renderer.groups == [[0]]
 
 
 # What the command line gave.
